@@ -1,0 +1,1 @@
+//! Hive's protocol as pure functions: types, packing, ids, Merkle roots, keys and signatures, chain specifications.

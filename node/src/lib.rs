@@ -1,0 +1,1 @@
+//! The cairn binary: command line, config.ini, logging, devnet generator, wiring.

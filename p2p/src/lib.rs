@@ -1,0 +1,1 @@
+//! The libp2p network: block transfer between Cairn nodes.

@@ -1,0 +1,1 @@
+//! What blocks mean: what each operation requires and does to typed registers, authority checks, block validation.

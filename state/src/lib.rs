@@ -1,0 +1,1 @@
+//! The state engine: registers on RocksDB, committed atomically with the chain's head.

@@ -1,0 +1,1 @@
+//! Checkpoints, the writer loop, replay, the downloader and the writer's statistics.
