@@ -1,0 +1,237 @@
+//! What can go wrong, told so that the operator knows what to do.
+
+use std::fmt;
+use std::io;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+
+use rocksdb::ErrorKind;
+
+use crate::hex::Hex;
+use crate::metadata::{FORMAT_VERSION, MetadataError};
+use crate::path::Path;
+use crate::record::{MAX_KEY_BYTES, MAX_VALUE_BYTES, RecordError};
+
+/// What the engine was doing with the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activity {
+    /// Opening it.
+    Open,
+    /// Reading from it.
+    Read,
+    /// Writing a commit.
+    Commit,
+}
+
+impl fmt::Display for Activity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "opening",
+            Self::Read => "reading",
+            Self::Commit => "writing to",
+        })
+    }
+}
+
+/// Any error of this crate. None of those that opening a store gives has changed anything in its directory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// The store is in use.
+    #[error("the state in {} is in use by another process (or opened twice by this one); stop that process, or open the state read-only", dir.display())]
+    Locked {
+        /// The store's directory.
+        dir: PathBuf,
+    },
+    /// The directory cannot be created or written.
+    #[error("the state directory {} cannot be written: {source}; check its owner, its permissions and how its file system is mounted", dir.display())]
+    Unwritable {
+        /// The store's directory.
+        dir: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// There is no store to read.
+    #[error("there is no state in {}", dir.display())]
+    Missing {
+        /// The directory that was to be read.
+        dir: PathBuf,
+    },
+    /// The directory has other files in it and no store.
+    #[error("the directory {} holds `{}` and no state; name a directory that is empty or does not exist", dir.display(), found.display())]
+    NotAStore {
+        /// The directory.
+        dir: PathBuf,
+        /// The name of a file in it that is not a store's.
+        found: PathBuf,
+    },
+    /// The store belongs to another chain.
+    #[error("the state in {} belongs to chain {}, not to {}; name another directory for this chain", dir.display(), Hex(found), Hex(expected))]
+    OtherChain {
+        /// The store's directory.
+        dir: PathBuf,
+        /// The tag of the chain that was to be opened.
+        expected: [u8; 32],
+        /// The tag in the store.
+        found: [u8; 32],
+    },
+    /// The store was written by a newer version of this crate.
+    #[error("the state in {} has format version {found}, this program knows versions up to {FORMAT_VERSION}; use a newer program, or another directory and replay", dir.display())]
+    NewerFormat {
+        /// The store's directory.
+        dir: PathBuf,
+        /// The format version of the store.
+        found: u32,
+    },
+    /// The metadata record is not one.
+    #[error("the state in {} is damaged: {source}; move the directory away and replay the blocks", dir.display())]
+    CorruptMetadata {
+        /// The store's directory.
+        dir: PathBuf,
+        /// What is wrong.
+        source: MetadataError,
+    },
+    /// A stored register is not one.
+    #[error("the state in {} is damaged: the register at path {path} is malformed: {source}; move the directory away and replay the blocks", dir.display())]
+    CorruptRegister {
+        /// The store's directory.
+        dir: PathBuf,
+        /// The path of the register.
+        path: Path,
+        /// What is wrong.
+        source: RecordError,
+    },
+    /// A key in the registers' column family is not a path.
+    #[error("the state in {} is damaged: a register is stored under {length} bytes instead of a path of 32; move the directory away and replay the blocks", dir.display())]
+    CorruptPath {
+        /// The store's directory.
+        dir: PathBuf,
+        /// The length of the key in RocksDB.
+        length: usize,
+    },
+    /// The stored counts are wrong: the state would have fewer than no registers or bytes.
+    #[error("the state in {} is damaged: its stored counts of registers and bytes are too small; move the directory away and replay the blocks", dir.display())]
+    CorruptCounts {
+        /// The store's directory.
+        dir: PathBuf,
+    },
+    /// The disk is full. What was to be written is not in the store.
+    #[error("no space is left for the state in {}: {source}; free some space and start again, the last commit is kept", dir.display())]
+    DiskFull {
+        /// The store's directory.
+        dir: PathBuf,
+        /// What RocksDB says; it names the file.
+        source: rocksdb::Error,
+    },
+    /// RocksDB reports another error.
+    #[error("{activity} the state in {} failed: {source}", dir.display())]
+    Database {
+        /// The store's directory.
+        dir: PathBuf,
+        /// What was being done.
+        activity: Activity,
+        /// What RocksDB says.
+        source: rocksdb::Error,
+    },
+    /// The store was opened read-only and was to be written.
+    #[error("the state in {} was opened read-only", dir.display())]
+    ReadOnly {
+        /// The store's directory.
+        dir: PathBuf,
+    },
+    /// The key of a register is too long.
+    #[error("a register's key of {length} bytes is longer than {MAX_KEY_BYTES}")]
+    KeyTooLong {
+        /// The length of the key.
+        length: usize,
+    },
+    /// The value of a register is too long.
+    #[error("a register's value of {length} bytes is longer than {MAX_VALUE_BYTES}")]
+    ValueTooLong {
+        /// The length of the value.
+        length: usize,
+    },
+    /// A block was to begin, or a commit, while a block was open.
+    #[error("a block's changes are neither accepted nor undone yet")]
+    BlockOpen,
+    /// A commit failed earlier, so that nobody knows what the disk holds until the store is opened again.
+    #[error(
+        "the state accepts nothing more since a commit failed ({cause}); restart to continue from the last commit"
+    )]
+    Dead {
+        /// Why the commit failed.
+        cause: Arc<StateError>,
+    },
+}
+
+impl StateError {
+    /// Sorts an error of RocksDB. Its kinds are coarse and its C interface passes no finer code on, so the
+    /// text has to be searched; the tests provoke each case with the RocksDB that is linked.
+    pub(crate) fn database(dir: &FilePath, activity: Activity, source: rocksdb::Error) -> Self {
+        let dir = dir.to_path_buf();
+        match classify(&source.kind(), source.as_ref()) {
+            Cause::DiskFull => Self::DiskFull { dir, source },
+            Cause::Locked if activity == Activity::Open => Self::Locked { dir },
+            Cause::Refused(kind) => Self::Unwritable {
+                dir,
+                source: io::Error::new(kind, source),
+            },
+            _ => Self::Database {
+                dir,
+                activity,
+                source,
+            },
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Cause {
+    DiskFull,
+    Locked,
+    Refused(io::ErrorKind),
+    Other,
+}
+
+fn classify(kind: &ErrorKind, message: &str) -> Cause {
+    // The texts are RocksDB's and glibc's; neither depends on the locale, which a Rust program does not set.
+    let has = |text: &str| message.contains(text);
+    if *kind != ErrorKind::IOError {
+        Cause::Other
+    } else if has("No space left on device") || has("Disk quota exceeded") {
+        Cause::DiskFull
+    } else if has("While lock file") || has("lock hold by current process") {
+        Cause::Locked
+    } else if has("Permission denied") {
+        Cause::Refused(io::ErrorKind::PermissionDenied)
+    } else if has("Read-only file system") {
+        Cause::Refused(io::ErrorKind::ReadOnlyFilesystem)
+    } else {
+        Cause::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_rocksdb_are_sorted() {
+        let of = |message: &str| classify(&ErrorKind::IOError, message);
+        let full = "IO error: No space left on device: While appending to file: /d/000012.log: No space left on device";
+        assert_eq!(of(full), Cause::DiskFull);
+        assert_eq!(
+            of("IO error: While lock file: /d/LOCK: Resource temporarily unavailable"),
+            Cause::Locked
+        );
+        assert_eq!(
+            of("IO error: While open a file for appending: /d/000012.log: Read-only file system"),
+            Cause::Refused(io::ErrorKind::ReadOnlyFilesystem)
+        );
+        assert_eq!(
+            of("IO error: While appending to file: /d/000012.log: Input/output error"),
+            Cause::Other
+        );
+        assert_eq!(classify(&ErrorKind::Corruption, full), Cause::Other);
+    }
+}

@@ -1,0 +1,189 @@
+//! Opening a store, so that a mistake costs nothing.
+//!
+//! RocksDB changes a directory as soon as it opens it for writing: it replays and rotates its log and rewrites its
+//! manifest. So a directory is looked at first, read-only: whether there is a store, of which chain and of which
+//! format version. Only a store that fits, an empty directory or a missing one is opened for writing.
+
+use std::fs;
+use std::io;
+use std::path::{Path as FilePath, PathBuf};
+use std::time::Duration;
+
+use rocksdb::{DB, IteratorMode};
+
+use crate::error::{Activity, StateError};
+use crate::metadata::{self, Decoded, Metadata, MetadataError};
+use crate::options::StoreOptions;
+use crate::tuning::{self, LOCAL, REGISTERS};
+
+/// How often a read-only open is tried while a writer replaces the files under it.
+const READ_ONLY_ATTEMPTS: u32 = 10;
+/// The pause between two attempts. A writer replaces its manifest and deletes files within milliseconds.
+const READ_ONLY_PAUSE: Duration = Duration::from_millis(20);
+
+/// Opens or creates a store for writing.
+pub(crate) fn for_writing(dir: &FilePath, options: &StoreOptions) -> Result<(DB, Metadata), StateError> {
+    if has_database(dir)? {
+        let glance = read_only_attempts(|| DB::open_for_read_only(&tuning::read_only(), dir, false))
+            .map_err(|source| StateError::database(dir, Activity::Open, source))?;
+        if let Some(metadata) = read_metadata(&glance, dir)? {
+            check_chain(dir, &metadata, &options.chain)?;
+        }
+    } else {
+        check_vacant(dir)?;
+    }
+    check_writable(dir)?;
+
+    let db = DB::open_cf_descriptors(&tuning::database(options), dir, tuning::families(options))
+        .map_err(|source| StateError::database(dir, Activity::Open, source))?;
+    let metadata = match read_metadata(&db, dir)? {
+        Some(metadata) => metadata,
+        None => begin(&db, dir, options)?,
+    };
+    check_chain(dir, &metadata, &options.chain)?;
+    Ok((db, metadata))
+}
+
+/// Opens a store for reading, beside a writer or not.
+pub(crate) fn for_reading(dir: &FilePath) -> Result<(DB, Metadata), StateError> {
+    if !has_database(dir)? {
+        return Err(StateError::Missing {
+            dir: dir.to_path_buf(),
+        });
+    }
+    let db = read_only_attempts(|| {
+        DB::open_cf_descriptors_read_only(&tuning::read_only(), dir, tuning::read_only_families(), false)
+    })
+    .map_err(|source| StateError::database(dir, Activity::Open, source))?;
+    let metadata = read_metadata(&db, dir)?.ok_or_else(|| StateError::CorruptMetadata {
+        dir: dir.to_path_buf(),
+        source: MetadataError::Missing,
+    })?;
+    Ok((db, metadata))
+}
+
+/// Whether RocksDB has finished creating a database here: `CURRENT` is the last file that it makes.
+fn has_database(dir: &FilePath) -> Result<bool, StateError> {
+    match fs::metadata(dir.join("CURRENT")) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(StateError::Unwritable {
+            dir: dir.to_path_buf(),
+            source,
+        }),
+    }
+}
+
+/// Refuses a directory with files that are not RocksDB's. Its own may be there: creating a store may have been
+/// interrupted.
+fn check_vacant(dir: &FilePath) -> Result<(), StateError> {
+    let unwritable = |source| StateError::Unwritable {
+        dir: dir.to_path_buf(),
+        source,
+    };
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(unwritable(source)),
+    };
+    for entry in entries {
+        let name = entry.map_err(unwritable)?.file_name();
+        let known = name.to_str().is_some_and(|name| {
+            matches!(name, "LOCK" | "IDENTITY" | "lost+found")
+                || ["LOG", "MANIFEST-", "OPTIONS-"]
+                    .iter()
+                    .any(|start| name.starts_with(start))
+                || [".log", ".dbtmp"].iter().any(|end| name.ends_with(end))
+        });
+        if !known {
+            return Err(StateError::NotAStore {
+                dir: dir.to_path_buf(),
+                found: PathBuf::from(name),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Creates the directory and opens the lock file in it as RocksDB will, for the operating system's own error.
+fn check_writable(dir: &FilePath) -> Result<(), StateError> {
+    fs::create_dir_all(dir)
+        .and_then(|()| {
+            fs::OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(dir.join("LOCK"))
+        })
+        .map(|_| ())
+        .map_err(|source| StateError::Unwritable {
+            dir: dir.to_path_buf(),
+            source,
+        })
+}
+
+/// Writes the metadata record of a new store.
+fn begin(db: &DB, dir: &FilePath, options: &StoreOptions) -> Result<Metadata, StateError> {
+    let failed = |activity| move |source| StateError::database(dir, activity, source);
+    for name in [REGISTERS, LOCAL] {
+        let family = db
+            .cf_handle(name)
+            .expect("every column family is opened with the database");
+        if db
+            .iterator_cf(family, IteratorMode::Start)
+            .next()
+            .transpose()
+            .map_err(failed(Activity::Read))?
+            .is_some()
+        {
+            return Err(StateError::CorruptMetadata {
+                dir: dir.to_path_buf(),
+                source: MetadataError::Missing,
+            });
+        }
+    }
+    let metadata = Metadata::new(options.chain);
+    db.put_opt(metadata::KEY, metadata.encode(), &tuning::synced())
+        .map_err(failed(Activity::Commit))?;
+    Ok(metadata)
+}
+
+fn read_metadata(db: &DB, dir: &FilePath) -> Result<Option<Metadata>, StateError> {
+    let stored = db
+        .get_pinned(metadata::KEY)
+        .map_err(|source| StateError::database(dir, Activity::Read, source))?;
+    let Some(stored) = stored else { return Ok(None) };
+    match Metadata::decode(&stored) {
+        Ok(Decoded::Known(metadata)) => Ok(Some(metadata)),
+        Ok(Decoded::Newer(found)) => Err(StateError::NewerFormat {
+            dir: dir.to_path_buf(),
+            found,
+        }),
+        Err(source) => Err(StateError::CorruptMetadata {
+            dir: dir.to_path_buf(),
+            source,
+        }),
+    }
+}
+
+fn check_chain(dir: &FilePath, metadata: &Metadata, expected: &[u8; 32]) -> Result<(), StateError> {
+    if metadata.chain == *expected {
+        return Ok(());
+    }
+    Err(StateError::OtherChain {
+        dir: dir.to_path_buf(),
+        expected: *expected,
+        found: metadata.chain,
+    })
+}
+
+/// A writer beside may delete a file between the reader's look at the list of files and its opening them.
+fn read_only_attempts(open: impl Fn() -> Result<DB, rocksdb::Error>) -> Result<DB, rocksdb::Error> {
+    for _ in 1..READ_ONLY_ATTEMPTS {
+        match open() {
+            Err(error) if error.as_ref().contains("No such file") => std::thread::sleep(READ_ONLY_PAUSE),
+            result => return result,
+        }
+    }
+    open()
+}

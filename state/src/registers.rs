@@ -1,0 +1,234 @@
+//! The writer's working set over a store.
+
+use std::sync::Arc;
+
+use crate::cache::{CacheStats, SlotNumber};
+use crate::commit::{self, CommitStats};
+use crate::counts::Counts;
+use crate::error::{Activity, StateError};
+use crate::head::Head;
+use crate::local::LocalChanges;
+use crate::path::Path;
+use crate::record::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use crate::store::Store;
+use crate::working_set::WorkingSet;
+
+/// The registers as the writer sees them: the store's, with every change since the last commit. It has one owner
+/// and no locks, and may move between threads.
+///
+/// Changes stay in memory until [`Self::commit`] and are lost when the value is dropped before. The caller keeps
+/// them bounded by committing in time; see [`CommitPolicy`](crate::CommitPolicy).
+pub struct Registers {
+    store: Store,
+    set: WorkingSet,
+    local: LocalChanges,
+    dead: Option<Arc<StateError>>,
+}
+
+impl Registers {
+    /// Starts a working set over a store.
+    ///
+    /// # Errors
+    /// [`StateError::ReadOnly`] for a store that was opened read-only.
+    pub fn new(store: Store) -> Result<Self, StateError> {
+        if store.is_read_only() {
+            return Err(StateError::ReadOnly {
+                dir: store.dir().to_path_buf(),
+            });
+        }
+        let set = WorkingSet::new(store.register_cache_bytes());
+        Ok(Self {
+            store,
+            set,
+            local: LocalChanges::default(),
+            dead: None,
+        })
+    }
+
+    /// The store below, as the last commit left it.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Gives the store back and drops what was not committed.
+    #[must_use]
+    pub fn into_store(self) -> Store {
+        self.store
+    }
+
+    /// The head of the last commit.
+    #[must_use]
+    pub fn head(&self) -> Option<Head> {
+        self.store.head()
+    }
+
+    /// The number of registers and their bytes, with the changes since the last commit.
+    ///
+    /// # Errors
+    /// [`StateError::CorruptCounts`] when the store's own counts must be wrong.
+    pub fn counts(&self) -> Result<Counts, StateError> {
+        self.store
+            .counts()
+            .checked_add(self.set.change())
+            .ok_or_else(|| StateError::CorruptCounts {
+                dir: self.store.dir().to_path_buf(),
+            })
+    }
+
+    /// The value of a register, `None` when it does not exist.
+    ///
+    /// # Errors
+    /// [`StateError::Dead`], or an error of reading the store.
+    pub fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, StateError> {
+        let at = self.load(key)?;
+        let value = self.set.value(at);
+        Ok((!value.is_empty()).then_some(value))
+    }
+
+    /// Sets a register; an empty value removes it.
+    ///
+    /// # Errors
+    /// [`StateError::KeyTooLong`] or [`StateError::ValueTooLong`] above [`MAX_KEY_BYTES`] and [`MAX_VALUE_BYTES`],
+    /// [`StateError::Dead`], or an error of reading the store: the value before has to be known.
+    pub fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
+        if key.len() > MAX_KEY_BYTES {
+            return Err(StateError::KeyTooLong { length: key.len() });
+        }
+        if value.len() > MAX_VALUE_BYTES {
+            return Err(StateError::ValueTooLong { length: value.len() });
+        }
+        let at = self.load(key)?;
+        self.set.write(at, key, value);
+        Ok(())
+    }
+
+    /// Removes a register; one that does not exist stays so.
+    ///
+    /// # Errors
+    /// As [`Self::set`].
+    pub fn remove(&mut self, key: &[u8]) -> Result<(), StateError> {
+        self.set(key, b"")
+    }
+
+    /// Sets an entry of the node-local index. Such entries are read at start, from the store, with
+    /// [`Store::scan_local`]; they are in no digest and not counted. An empty value is a value.
+    ///
+    /// # Errors
+    /// [`StateError::Dead`].
+    pub fn local_put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
+        self.alive()?;
+        self.local.change(key, Some(value.into()), self.set.in_block());
+        Ok(())
+    }
+
+    /// Deletes an entry of the node-local index; one that does not exist stays so.
+    ///
+    /// # Errors
+    /// [`StateError::Dead`].
+    pub fn local_delete(&mut self, key: &[u8]) -> Result<(), StateError> {
+        self.alive()?;
+        self.local.change(key, None, self.set.in_block());
+        Ok(())
+    }
+
+    /// Begins a block: what is changed from here on can be undone together. Blocks do not nest.
+    ///
+    /// # Errors
+    /// [`StateError::BlockOpen`] when a block is open already, [`StateError::Dead`].
+    pub fn begin_block(&mut self) -> Result<(), StateError> {
+        self.alive()?;
+        if self.set.in_block() {
+            return Err(StateError::BlockOpen);
+        }
+        self.set.begin_block();
+        Ok(())
+    }
+
+    /// Keeps the open block's changes. Without an open block nothing happens.
+    pub fn accept_block(&mut self) {
+        self.set.accept_block();
+        self.local.accept();
+    }
+
+    /// Puts back everything as it was when the open block began: registers, node-local index and counts. Without
+    /// an open block nothing happens.
+    pub fn undo_block(&mut self) {
+        if self.set.in_block() {
+            self.set.undo_block();
+            self.local.undo();
+        }
+    }
+
+    /// Whether a block is open.
+    #[must_use]
+    pub fn in_block(&self) -> bool {
+        self.set.in_block()
+    }
+
+    /// Makes all changes durable together with the head that they belong to, in one atomic write, and returns when
+    /// it is on the disk.
+    ///
+    /// # Errors
+    /// [`StateError::BlockOpen`] while a block is open: nothing has happened then. After
+    /// [`StateError::DiskFull`] or [`StateError::Database`] every later call is [`StateError::Dead`]: opened
+    /// again, the store has this commit or the one before, as a whole.
+    pub fn commit(&mut self, head: Head) -> Result<CommitStats, StateError> {
+        self.alive()?;
+        if self.set.in_block() {
+            return Err(StateError::BlockOpen);
+        }
+        let prepared = commit::prepare(&self.store, &self.set, &self.local)?;
+        match commit::write(&mut self.store, prepared, head) {
+            Ok(stats) => {
+                self.set.committed();
+                self.local.clear();
+                Ok(stats)
+            }
+            Err(source) => {
+                let error = |source| StateError::database(self.store.dir(), Activity::Commit, source);
+                self.dead = Some(Arc::new(error(source.clone())));
+                Err(error(source))
+            }
+        }
+    }
+
+    /// Registers that changed since the last commit.
+    #[must_use]
+    pub fn dirty_count(&self) -> usize {
+        self.set.dirty_count()
+    }
+
+    /// Bytes of memory that wait for the next commit: changed registers and node-local entries, with what keeping
+    /// them costs.
+    #[must_use]
+    pub fn dirty_bytes(&self) -> usize {
+        self.set.dirty_bytes() + self.local.bytes()
+    }
+
+    /// Figures of the register cache.
+    #[must_use]
+    pub fn cache_stats(&self) -> CacheStats {
+        self.set.cache_stats()
+    }
+
+    /// The slot of a key's register, read from the store when it is not in memory.
+    fn load(&mut self, key: &[u8]) -> Result<SlotNumber, StateError> {
+        self.alive()?;
+        let path = Path::of(key);
+        if let Some(at) = self.set.find(&path) {
+            return Ok(at);
+        }
+        let record = self.store.record(&path, key)?;
+        Ok(self.set.admit(path, record))
+    }
+
+    fn alive(&self) -> Result<(), StateError> {
+        match &self.dead {
+            None => Ok(()),
+            Some(cause) => Err(StateError::Dead {
+                cause: Arc::clone(cause),
+            }),
+        }
+    }
+}

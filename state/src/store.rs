@@ -1,0 +1,215 @@
+//! What is on disk.
+//!
+//! A RocksDB database with three column families: `registers` (path to record, see `record.rs`), `local` (the
+//! node-local index: plain keys in byte order, what only this node needs and no other would agree on; it is in no
+//! digest) and the default one with the metadata record (see `metadata.rs`).
+
+use std::path::{Path as FilePath, PathBuf};
+
+use rocksdb::{ColumnFamily, DB, WriteBatch};
+
+use crate::counts::Counts;
+use crate::cursor::{LocalCursor, RegisterCursor};
+use crate::digest::{self, StateDigest};
+use crate::error::{Activity, StateError};
+use crate::head::Head;
+use crate::metadata::{self, Metadata};
+use crate::open;
+use crate::options::StoreOptions;
+use crate::path::Path;
+use crate::record::{self, Record};
+use crate::tuning::{self, LOCAL, REGISTERS};
+
+/// A state on disk. Everything that it reads is what the last commit left; what [`Registers`](crate::Registers)
+/// has changed since is not in it.
+pub struct Store {
+    db: DB,
+    dir: PathBuf,
+    metadata: Metadata,
+    register_cache_bytes: usize,
+    read_only: bool,
+}
+
+impl Store {
+    /// Opens the store in a directory for reading and writing, and creates it when there is none.
+    ///
+    /// # Errors
+    /// [`StateError::Locked`], [`Unwritable`](StateError::Unwritable), [`OtherChain`](StateError::OtherChain),
+    /// [`NewerFormat`](StateError::NewerFormat), [`NotAStore`](StateError::NotAStore),
+    /// [`CorruptMetadata`](StateError::CorruptMetadata), [`DiskFull`](StateError::DiskFull) or
+    /// [`Database`](StateError::Database).
+    pub fn open(dir: impl AsRef<FilePath>, options: &StoreOptions) -> Result<Self, StateError> {
+        let dir = dir.as_ref();
+        let (db, metadata) = open::for_writing(dir, options)?;
+        let register_cache_bytes = options.register_cache_bytes;
+        Ok(Self {
+            db,
+            dir: dir.to_path_buf(),
+            metadata,
+            register_cache_bytes,
+            read_only: false,
+        })
+    }
+
+    /// Opens the store in a directory as it is at this moment, while another process may be writing to it. The
+    /// store stays as it was at this moment, and nothing is written to the directory. It keeps all of the store's
+    /// files open, and the changes that are not in files yet in memory.
+    ///
+    /// # Errors
+    /// [`StateError::Missing`], and what [`Self::open`] gives except `Locked`.
+    pub fn open_read_only(dir: impl AsRef<FilePath>) -> Result<Self, StateError> {
+        let dir = dir.as_ref();
+        let (db, metadata) = open::for_reading(dir)?;
+        Ok(Self {
+            db,
+            dir: dir.to_path_buf(),
+            metadata,
+            register_cache_bytes: 0,
+            read_only: true,
+        })
+    }
+
+    /// The directory of the store.
+    #[must_use]
+    pub fn dir(&self) -> &FilePath {
+        &self.dir
+    }
+
+    /// The tag of the chain, given when the store was created.
+    #[must_use]
+    pub fn chain(&self) -> &[u8; 32] {
+        &self.metadata.chain
+    }
+
+    /// The block that the state belongs to; `None` before the first commit.
+    #[must_use]
+    pub fn head(&self) -> Option<Head> {
+        self.metadata.head
+    }
+
+    /// The number of registers and their bytes, as the last commit stored them.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.metadata.counts
+    }
+
+    /// The value of a register.
+    ///
+    /// # Errors
+    /// [`StateError::CorruptRegister`] or [`StateError::Database`].
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+        let path = Path::of(key);
+        let stored = self.read(&path)?;
+        let value = stored.as_deref().map(|stored| match record::split(stored) {
+            Ok((found, value)) if found == key => Ok(value.to_vec()),
+            Ok(_) => Err(self.corrupt(path, record::RecordError::OtherKey)),
+            Err(source) => Err(self.corrupt(path, source)),
+        });
+        value.transpose()
+    }
+
+    /// A cursor over all registers in path order.
+    #[must_use]
+    pub fn registers(&self) -> RegisterCursor<'_> {
+        let mut iterator = self
+            .db
+            .raw_iterator_cf_opt(self.family(REGISTERS), tuning::scan());
+        iterator.seek_to_first();
+        RegisterCursor::new(iterator, &self.dir)
+    }
+
+    /// Calls a function with the key and value of every register, in path order.
+    ///
+    /// # Errors
+    /// See [`RegisterCursor::next`].
+    pub fn scan(&self, mut each: impl FnMut(&[u8], &[u8])) -> Result<(), StateError> {
+        let mut registers = self.registers();
+        while let Some((key, value)) = registers.next()? {
+            each(key, value);
+        }
+        Ok(())
+    }
+
+    /// A cursor over the entries of the node-local index whose keys begin with a prefix, in key order.
+    #[must_use]
+    pub fn local(&self, prefix: &[u8]) -> LocalCursor<'_> {
+        let mut iterator = self.db.raw_iterator_cf_opt(self.family(LOCAL), tuning::scan());
+        iterator.seek(prefix);
+        LocalCursor::new(iterator, prefix, &self.dir)
+    }
+
+    /// Calls a function with each entry of the node-local index whose key begins with a prefix, in key order. The
+    /// keys are whole, with the prefix.
+    ///
+    /// # Errors
+    /// See [`LocalCursor::next`].
+    pub fn scan_local(&self, prefix: &[u8], mut each: impl FnMut(&[u8], &[u8])) -> Result<(), StateError> {
+        let mut entries = self.local(prefix);
+        while let Some((key, value)) = entries.next()? {
+            each(key, value);
+        }
+        Ok(())
+    }
+
+    /// The digest of all registers; see [`StateDigest`]. It reads all of them and compares nothing.
+    ///
+    /// # Errors
+    /// See [`RegisterCursor::next`].
+    pub fn digest(&self) -> Result<StateDigest, StateError> {
+        digest::of(self.registers())
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    pub(crate) fn register_cache_bytes(&self) -> usize {
+        self.register_cache_bytes
+    }
+
+    /// The record at the path of a key, of a register that may not exist.
+    pub(crate) fn record(&self, path: &Path, key: &[u8]) -> Result<Record, StateError> {
+        match self.read(path)? {
+            None => Ok(Record::default()),
+            Some(stored) => Record::from_stored(key, &stored).map_err(|source| self.corrupt(*path, source)),
+        }
+    }
+
+    pub(crate) fn family(&self, name: &str) -> &ColumnFamily {
+        self.db
+            .cf_handle(name)
+            .expect("every column family is opened with the database")
+    }
+
+    /// Writes a batch together with a head and counts, atomically, and returns when it is durable.
+    pub(crate) fn write(
+        &mut self,
+        mut batch: WriteBatch,
+        head: Head,
+        counts: Counts,
+    ) -> Result<(), rocksdb::Error> {
+        let metadata = Metadata {
+            head: Some(head),
+            counts,
+            ..self.metadata
+        };
+        batch.put(metadata::KEY, metadata.encode());
+        self.db.write_opt(batch, &tuning::synced())?;
+        self.metadata = metadata;
+        Ok(())
+    }
+
+    fn read(&self, path: &Path) -> Result<Option<rocksdb::DBPinnableSlice<'_>>, StateError> {
+        self.db
+            .get_pinned_cf(self.family(REGISTERS), path.as_bytes())
+            .map_err(|source| StateError::database(&self.dir, Activity::Read, source))
+    }
+
+    fn corrupt(&self, path: Path, source: record::RecordError) -> StateError {
+        StateError::CorruptRegister {
+            dir: self.dir.clone(),
+            path,
+            source,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! RocksDB's options, and why they are what they are.
+//!
+//! The load: one writer that reads single registers in no order and writes sorted batches of thousands, rarely
+//! and synced; few readers; keys that are hashes, so that neighbours have nothing in common and every level may
+//! hold any key; two cores that also decode blocks.
+
+use rocksdb::{
+    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, LogLevel,
+    Options, WriteOptions,
+};
+use rocksdb::{InfoLogger, ReadOptions};
+
+use crate::options::StoreOptions;
+
+/// The column family of the registers.
+pub(crate) const REGISTERS: &str = "registers";
+/// The column family of the node-local index.
+pub(crate) const LOCAL: &str = "local";
+
+/// Write buffers of a column family at most: one being filled, two waiting for the disk.
+const WRITE_BUFFERS: i32 = 3;
+/// Bytes of the block cache of a store that is opened read-only, for tools.
+const READ_ONLY_BLOCK_CACHE: usize = 32 << 20;
+/// Read ahead by scans, in bytes: whole-state scans are sequential and want the disk's full speed.
+const SCAN_READAHEAD: usize = 2 << 20;
+
+/// The options of the database as a whole, for a writer.
+pub(crate) fn database(options: &StoreOptions) -> Options {
+    let mut database = Options::default();
+    database.create_if_missing(true);
+    database.create_missing_column_families(true);
+    // One flush and one compaction beside each other; more would take the cores from decoding and applying.
+    database.set_max_background_jobs(2);
+    database.set_max_open_files(i32::from(options.max_open_files));
+    // All column families reach the files together. The log of a commit is then dropped as soon as the registers
+    // are flushed, not kept for a small family that is never full; and files agree even without a log.
+    database.set_atomic_flush(true);
+    // Bounds the write buffers of all families together, and with them the log to be replayed when opening.
+    database.set_db_write_buffer_size(options.write_buffer_bytes.saturating_mul(WRITE_BUFFERS as usize));
+    // Spread write-back of files over time, so that the sync of a commit does not wait behind a whole flush.
+    database.set_bytes_per_sync(1 << 20);
+    // Only one thread writes; without this the buffer is built for several.
+    database.set_allow_concurrent_memtable_write(false);
+    // Opening must not read a property of each file first.
+    database.set_skip_stats_update_on_db_open(true);
+    // RocksDB's own log: warnings only, 4 files of 1 MiB at most.
+    database.set_log_level(LogLevel::Warn);
+    database.set_max_log_file_size(1 << 20);
+    database.set_keep_log_file_num(4);
+    database.set_stats_dump_period_sec(0);
+    database
+}
+
+/// The options of the database as a whole, for a reader beside a writer. Nothing is written, not even a log.
+pub(crate) fn read_only() -> Options {
+    let mut database = Options::default();
+    // All files are opened at once and stay open: the writer beside deletes those that it has compacted.
+    database.set_max_open_files(-1);
+    database.set_skip_stats_update_on_db_open(true);
+    database.set_info_logger(InfoLogger::new_callback_logger(LogLevel::Error, |_, message| {
+        tracing::debug!(target: "cairn_state::rocksdb", "{message}");
+    }));
+    database
+}
+
+/// The column families for a writer.
+pub(crate) fn families(options: &StoreOptions) -> Vec<ColumnFamilyDescriptor> {
+    let cache = Cache::new_lru_cache(options.block_cache_bytes);
+    describe(&cache, options.write_buffer_bytes)
+}
+
+/// The column families for a reader.
+pub(crate) fn read_only_families() -> Vec<ColumnFamilyDescriptor> {
+    describe(&Cache::new_lru_cache(READ_ONLY_BLOCK_CACHE), 1 << 20)
+}
+
+fn describe(cache: &Cache, write_buffer: usize) -> Vec<ColumnFamilyDescriptor> {
+    [REGISTERS, LOCAL, rocksdb::DEFAULT_COLUMN_FAMILY_NAME]
+        .map(|name| ColumnFamilyDescriptor::new(name, family(cache, write_buffer)))
+        .into()
+}
+
+fn family(cache: &Cache, write_buffer: usize) -> Options {
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(cache);
+    // A register that does not exist, the usual answer for a new key, costs no read of a file in 99 of 100 cases.
+    table.set_bloom_filter(10.0, false);
+    // Filters and indexes live in the bounded cache, not beside it, in pieces of 4 KiB so that one lookup does not
+    // load the filter of a whole file (64 MiB hold 600,000 registers: 750 KB of filter).
+    table.set_cache_index_and_filter_blocks(true);
+    table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+    table.set_partition_filters(true);
+    table.set_metadata_block_size(4_096);
+    table.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    table.set_pin_top_level_index_and_filter(true);
+    table.set_block_size(4_096);
+
+    let mut family = Options::default();
+    family.set_block_based_table_factory(&table);
+    family.set_write_buffer_size(write_buffer);
+    family.set_max_write_buffer_number(WRITE_BUFFERS);
+    // A lookup that misses the working set asks the write buffer first; this answers "no" without walking it.
+    family.set_memtable_prefix_bloom_ratio(0.02);
+    family.set_memtable_whole_key_filtering(true);
+    // Registers have names and numbers in common although their order has no meaning: LZ4 saves about a third of
+    // the disk and of the page cache for a microsecond a block. The two youngest levels are rewritten at once.
+    family.set_compression_per_level(&[
+        DBCompressionType::None,
+        DBCompressionType::None,
+        DBCompressionType::Lz4,
+        DBCompressionType::Lz4,
+        DBCompressionType::Lz4,
+        DBCompressionType::Lz4,
+        DBCompressionType::Lz4,
+    ]);
+    family
+}
+
+/// A commit returns when the log is on the disk.
+pub(crate) fn synced() -> WriteOptions {
+    let mut options = WriteOptions::default();
+    options.set_sync(true);
+    options
+}
+
+/// Scans read everything once, so they read ahead and leave the block cache to the writer.
+pub(crate) fn scan() -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.fill_cache(false);
+    options.set_readahead_size(SCAN_READAHEAD);
+    options
+}
