@@ -11,7 +11,7 @@ mod hardforks;
 mod limits;
 
 pub use built_in::{BUILT_IN, UnknownChain};
-pub use file::ChainSpecError;
+pub use file::SpecError;
 pub use genesis::{GenesisAccount, GenesisWitness};
 pub use hardforks::{HARDFORK_COUNT, HardforkSchedule};
 pub use limits::Limits;
@@ -93,6 +93,18 @@ impl ChainSpec {
     #[must_use]
     pub const fn is_steem(&self) -> bool {
         matches!(self.kind, ChainKind::SteemTestnet)
+    }
+
+    /// Time of a hardfork; none if the chain does not know it.
+    #[must_use]
+    pub fn hardfork_time(&self, hardfork: u8) -> Option<Time> {
+        self.hardforks.time(hardfork)
+    }
+
+    /// Block at whose end a hardfork took effect, if that is known for this chain.
+    #[must_use]
+    pub fn hardfork_block(&self, hardfork: u8) -> Option<u32> {
+        self.hardforks.block(hardfork)
     }
 
     /// The version that a hardfork brings: major 1 from Hive's hardfork 24 on, 0 before and on Steem.

@@ -29,7 +29,7 @@ use crate::time::Time;
 
 /// JSON that is no chain specification.
 #[derive(Debug, thiserror::Error)]
-pub enum ChainSpecError {
+pub enum SpecError {
     /// Not JSON, an unknown key, a value of the wrong type.
     #[error("the chain specification is not valid")]
     Json(#[from] serde_json::Error),
@@ -130,25 +130,25 @@ impl ChainSpec {
     ///
     /// # Errors
     ///
-    /// [`ChainSpecError`] names the key and what is wrong with its value.
-    pub fn from_json(text: &str) -> Result<Self, ChainSpecError> {
+    /// [`SpecError`] names the key and what is wrong with its value.
+    pub fn from_json(text: &str) -> Result<Self, SpecError> {
         let file: File = serde_json::from_str(text)?;
         let mut spec = Self::builtin(file.base.as_deref().unwrap_or("hive-testnet"))?;
         if spec.kind == ChainKind::Mainnet {
-            return Err(ChainSpecError::Mainnet);
+            return Err(SpecError::Mainnet);
         }
         if let Some(name) = file.name {
             spec.name = name;
         }
         if let Some(text) = file.chain_id {
-            spec.chain_id = chain_id(&text).ok_or(ChainSpecError::ChainId { found: text })?;
+            spec.chain_id = chain_id(&text).ok_or(SpecError::ChainId { found: text })?;
         }
         if let Some(text) = file.initminer_key {
             spec.set_first_key(&text)?;
         }
         if let Some(blocks) = file.blocks_per_log_part {
             if blocks == 0 {
-                return Err(ChainSpecError::LogPart);
+                return Err(SpecError::LogPart);
             }
             spec.blocks_per_log_part = blocks;
         }
@@ -161,10 +161,10 @@ impl ChainSpec {
         }
         if let Some(found) = file.hive_owner_update_limit {
             if found < 6 || found % 3 != 0 {
-                return Err(ChainSpecError::OwnerUpdateLimit { found });
+                return Err(SpecError::OwnerUpdateLimit { found });
             }
-            spec.limits.owner_update_limit = Some(found);
-            spec.limits.account_recovery_limit = found;
+            spec.limits.owner_update_interval = Some(found);
+            spec.limits.recovery_interval = found;
         }
         if let Some(seconds) = file.min_root_comment_interval {
             spec.limits.root_comment_interval = seconds;
@@ -172,8 +172,8 @@ impl ChainSpec {
         Ok(spec)
     }
 
-    fn set_first_key(&mut self, text: &str) -> Result<(), ChainSpecError> {
-        self.first_key = text.parse().map_err(ChainSpecError::FirstKey)?;
+    fn set_first_key(&mut self, text: &str) -> Result<(), SpecError> {
+        self.first_key = text.parse().map_err(SpecError::FirstKey)?;
         if self.kind == ChainKind::Mirrornet {
             // The skeleton key replaces this one too.
             self.hardfork_9_key = self.first_key;
@@ -181,25 +181,25 @@ impl ChainSpec {
         Ok(())
     }
 
-    fn set_hardforks(&mut self, schedule: &[Hardfork]) -> Result<(), ChainSpecError> {
+    fn set_hardforks(&mut self, schedule: &[Hardfork]) -> Result<(), SpecError> {
         let newest = self.hardforks.count();
         let mut before = 0;
         for &Hardfork { hardfork, block_num } in schedule {
             if hardfork == 0 || hardfork > u32::from(newest) {
-                return Err(ChainSpecError::UnknownHardfork {
+                return Err(SpecError::UnknownHardfork {
                     newest,
                     found: hardfork,
                 });
             }
             if hardfork <= before {
-                return Err(ChainSpecError::HardforkOrder {
+                return Err(SpecError::HardforkOrder {
                     before,
                     found: hardfork,
                 });
             }
             let delay = block_num.checked_mul(BLOCK_INTERVAL);
             let time = delay.and_then(|delay| self.genesis_time.seconds().checked_add(delay));
-            let time = time.ok_or(ChainSpecError::HardforkTime { hardfork, block_num })?;
+            let time = time.ok_or(SpecError::HardforkTime { hardfork, block_num })?;
             self.hardforks
                 .set(before as usize + 1, hardfork as usize, Time(time));
             before = hardfork;
@@ -207,11 +207,11 @@ impl ChainSpec {
         Ok(())
     }
 
-    fn add_init_witness(&mut self, text: &str) -> Result<(), ChainSpecError> {
+    fn add_init_witness(&mut self, text: &str) -> Result<(), SpecError> {
         let name = AccountName::from(text);
         let exists = self.genesis_accounts().iter().any(|account| account.name == name);
         if exists || !name.is_valid() || name.as_bytes() != text.as_bytes() {
-            return Err(ChainSpecError::InitWitness {
+            return Err(SpecError::InitWitness {
                 found: text.to_owned(),
             });
         }
