@@ -33,7 +33,9 @@ impl fmt::Display for Activity {
     }
 }
 
-/// Any error of this crate. None of those that opening a store gives has changed anything in its directory.
+/// Any error of this crate. No error of opening a store destroys anything; [`Locked`](Self::Locked),
+/// [`Missing`](Self::Missing), [`NotAStore`](Self::NotAStore), [`OtherChain`](Self::OtherChain) and
+/// [`NewerFormat`](Self::NewerFormat) leave every byte of its directory as it was.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
@@ -83,8 +85,8 @@ pub enum StateError {
         /// The format version of the store.
         found: u32,
     },
-    /// The metadata record is not one.
-    #[error("the state in {} is damaged: {source}; move the directory away and replay the blocks", dir.display())]
+    /// The metadata record is not one, or is missing: the database is damaged, or another program's.
+    #[error("the database in {} is not a usable state: {source}; name another directory, or move this one away and replay the blocks", dir.display())]
     CorruptMetadata {
         /// The store's directory.
         dir: PathBuf,

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path as FilePath, PathBuf};
 use std::time::Duration;
 
-use rocksdb::{DB, IteratorMode};
+use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME, IteratorMode};
 
 use crate::error::{Activity, StateError};
 use crate::metadata::{self, Decoded, Metadata, MetadataError};
@@ -26,8 +26,9 @@ pub(crate) fn for_writing(dir: &FilePath, options: &StoreOptions) -> Result<(DB,
     if has_database(dir)? {
         let glance = read_only_attempts(|| DB::open_for_read_only(&tuning::read_only(), dir, false))
             .map_err(|source| StateError::database(dir, Activity::Open, source))?;
-        if let Some(metadata) = read_metadata(&glance, dir)? {
-            check_chain(dir, &metadata, &options.chain)?;
+        match read_metadata(&glance, dir)? {
+            Some(metadata) => check_chain(dir, &metadata, &options.chain)?,
+            None => check_unused(&glance, dir)?,
         }
     } else {
         check_vacant(dir)?;
@@ -101,6 +102,26 @@ fn check_vacant(dir: &FilePath) -> Result<(), StateError> {
                 found: PathBuf::from(name),
             });
         }
+    }
+    Ok(())
+}
+
+/// Refuses a database without metadata that cannot be one whose creation was interrupted: with entries, or with
+/// column families that are not a store's.
+fn check_unused(glance: &DB, dir: &FilePath) -> Result<(), StateError> {
+    let failed = |source| StateError::database(dir, Activity::Open, source);
+    let families = DB::list_cf(&tuning::read_only(), dir).map_err(failed)?;
+    let known = |name: &String| [DEFAULT_COLUMN_FAMILY_NAME, REGISTERS, LOCAL].contains(&name.as_str());
+    let first = glance
+        .iterator(IteratorMode::Start)
+        .next()
+        .transpose()
+        .map_err(failed)?;
+    if first.is_some() || !families.iter().all(known) {
+        return Err(StateError::CorruptMetadata {
+            dir: dir.to_path_buf(),
+            source: MetadataError::Missing,
+        });
     }
     Ok(())
 }

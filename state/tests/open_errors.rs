@@ -222,6 +222,35 @@ fn a_database_without_metadata_is_begun_only_when_empty() {
 }
 
 #[test]
+fn a_database_of_another_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut options = rocksdb::Options::default();
+    options.create_if_missing(true);
+    options.create_missing_column_families(true);
+    drop(rocksdb::DB::open_cf(&options, dir.path(), ["default", "theirs"]).unwrap());
+    let one = tempfile::tempdir().unwrap();
+    rocksdb::DB::open(&options, one.path())
+        .unwrap()
+        .put("key", "value")
+        .unwrap();
+    for dir in [dir, one] {
+        let before = common::files(dir.path());
+        let error = error(dir.path(), &common::small());
+        assert!(
+            matches!(
+                error,
+                StateError::CorruptMetadata {
+                    source: MetadataError::Missing,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        assert_eq!(common::files(dir.path()), before);
+    }
+}
+
+#[test]
 fn damaged_records_are_named() {
     let dir = store();
     let path = *blake3::hash(b"register/7").as_bytes();
