@@ -1,0 +1,143 @@
+//! Closes blocks: the header, its signature, the id. This is the part that chains blocks to each other, so it
+//! runs in order; it costs one signature and two hashes a block.
+
+use cairn_chain::{
+    AssetPacking, BlockId, HardforkVote, HeaderExtension, MerkleRoot, Pack, Packer, Sha256Digest,
+    SignedHeader, Symbols, Time, Version,
+};
+
+use super::faults::Fault;
+use super::keys::{KeySeed, Keys};
+use super::names;
+use super::plan::BlockPlan;
+use super::sign;
+use super::spec;
+use super::write::Written;
+
+/// A block as it stands in a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawBlock {
+    /// Block number, from 1.
+    pub number: u32,
+    /// The block's id, computed from `bytes`.
+    pub id: BlockId,
+    /// The packed block.
+    pub bytes: Vec<u8>,
+    /// Transactions in the block.
+    pub transactions: u32,
+    /// Operations in the block.
+    pub operations: u32,
+}
+
+/// Closes one block after the other.
+#[derive(Debug)]
+pub(super) struct Sealer {
+    keys: Keys,
+    /// Id to which the next block links.
+    previous: BlockId,
+}
+
+impl Sealer {
+    pub(super) fn new(keys: Keys) -> Self {
+        Self {
+            keys,
+            previous: BlockId::ZERO,
+        }
+    }
+
+    /// Id of the last block, as the next one names it.
+    pub(super) fn previous(&self) -> BlockId {
+        self.previous
+    }
+
+    /// Closes the next block.
+    pub(super) fn seal(&mut self, written: Written) -> RawBlock {
+        let Written {
+            plan,
+            fault,
+            transactions,
+            merkle_root,
+        } = written;
+        let extensions = extensions(&plan);
+        let key = match fault {
+            Some(Fault::WitnessSignature) => KeySeed::stranger(),
+            _ => self.keys.seed_of(plan.producer_key),
+        };
+        let honest = self.block(&plan, merkle_root, &extensions, &key, &transactions);
+        let previous = id(&honest);
+        let bytes = match fault {
+            Some(Fault::Replaced) => {
+                let other = [HeaderExtension::Version(Version(spec::VERSION + 1))];
+                self.block(&plan, MerkleRoot::ZERO, &other, &key, &[0])
+            }
+            _ => honest,
+        };
+        self.previous = previous;
+        let (transactions, operations) = counts(&plan, fault);
+        RawBlock {
+            number: plan.number,
+            id: id(&bytes),
+            bytes,
+            transactions,
+            operations,
+        }
+    }
+
+    fn block(
+        &self,
+        plan: &BlockPlan,
+        merkle_root: MerkleRoot,
+        extensions: &[HeaderExtension],
+        key: &KeySeed,
+        transactions: &[u8],
+    ) -> Vec<u8> {
+        // There are no assets in a header, so that neither choice matters.
+        let mut packer = Packer::new(AssetPacking::Legacy, Symbols::Testnet);
+        self.previous.pack(&mut packer);
+        Time(spec::block_time(plan.number)).pack(&mut packer);
+        names::account(plan.producer).pack(&mut packer);
+        merkle_root.pack(&mut packer);
+        packer.varint(extensions.len() as u32);
+        for extension in extensions {
+            extension.pack(&mut packer);
+        }
+        sign::sign(key, &Sha256Digest::of(packer.bytes())).pack(&mut packer);
+        packer.raw(transactions);
+        packer.into_bytes()
+    }
+}
+
+/// What a witness reports: its version in its first block; in block 1, as hived does there, also a vote for
+/// the first hardfork, which is in force by then.
+fn extensions(plan: &BlockPlan) -> Vec<HeaderExtension> {
+    let mut extensions = Vec::new();
+    if plan.first_of_producer {
+        extensions.push(HeaderExtension::Version(Version(spec::VERSION)));
+    }
+    if plan.number == 1 {
+        let hf_time = Time(spec::block_time(1));
+        extensions.push(HeaderExtension::HardforkVote(HardforkVote {
+            hf_version: Version::new(0, 1, 0),
+            hf_time,
+        }));
+    }
+    extensions
+}
+
+fn id(block: &[u8]) -> BlockId {
+    let (header, _) = SignedHeader::unpack_prefix(block).expect("a header was just packed there");
+    header.id()
+}
+
+/// Transactions and operations of the block that is shown.
+fn counts(plan: &BlockPlan, fault: Option<Fault>) -> (u32, u32) {
+    let planned = plan
+        .transactions
+        .iter()
+        .map(|transaction| transaction.operations.len() as u32);
+    match fault {
+        Some(Fault::Replaced) => (0, 0),
+        Some(Fault::AlteredBody) => (planned.len() as u32 + 1, planned.sum::<u32>() + 1),
+        _ => (planned.len() as u32, planned.sum()),
+    }
+}
