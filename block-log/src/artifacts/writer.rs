@@ -1,0 +1,136 @@
+//! Writing an artifacts file.
+//!
+//! Order on disk: the log's data is synced by the caller, then records are written and synced, then the header's
+//! head number. So a head number that is read back after a crash never stands for a block that was lost, or for a
+//! record that was. The flag of an open file stays 1 until a clean close.
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::file::record_offset;
+use super::{Artifacts, ArtifactsHeader, ArtifactsVersion, RECORD_LEN, Record};
+use crate::LogError;
+
+/// Stands in the field for hived's git revision.
+const REVISION: &str = concat!("cairn ", env!("CARGO_PKG_VERSION"));
+
+/// An artifacts file that grows with its log.
+#[derive(Debug)]
+pub(crate) struct ArtifactsWriter {
+    path: PathBuf,
+    file: File,
+    header: ArtifactsHeader,
+}
+
+impl ArtifactsWriter {
+    /// Whether an artifacts file was left by this writer, whose order of syncs makes its head number durable.
+    pub(crate) fn wrote(artifacts: &Artifacts) -> bool {
+        artifacts.header().revision.starts_with("cairn ")
+    }
+
+    /// Starts a file without records for a log whose first block is `first`, in place of any that is there.
+    pub(crate) fn create(path: &Path, first: u32) -> Result<Self, LogError> {
+        let header = ArtifactsHeader {
+            version: ArtifactsVersion::V1_1,
+            head_block: 0,
+            tail_block: first,
+            revision: REVISION.to_owned(),
+            dirty: true,
+            interrupted_at: 0,
+        };
+        // A new file under another name, so that a crash leaves the old one or a whole new one.
+        let mut fresh = path.as_os_str().to_owned();
+        fresh.push(".new");
+        let fresh = PathBuf::from(fresh);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&fresh)
+            .map_err(LogError::io("create", &fresh))?;
+        file.write_all_at(&header.pack(), 0)
+            .map_err(LogError::io("write", &fresh))?;
+        file.sync_data().map_err(LogError::io("sync", &fresh))?;
+        fs::rename(&fresh, path).map_err(LogError::io("put the new artifacts in place at", path))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            header,
+        })
+    }
+
+    /// Goes on with a complete version 1.1 file behind its record of block `head`, and marks it as open.
+    /// Records of later blocks are dropped.
+    pub(crate) fn resume(artifacts: &Artifacts, head: u32) -> Result<Self, LogError> {
+        let path = artifacts.path();
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(LogError::io("open for writing", path))?;
+        let mut header = artifacts.header().clone();
+        header.head_block = head;
+        header.revision = REVISION.to_owned();
+        header.dirty = true;
+        let mut writer = Self {
+            path: path.to_owned(),
+            file,
+            header,
+        };
+        writer.write_header()?;
+        writer.cut()?;
+        Ok(writer)
+    }
+
+    /// Number of the last block that has a record, 0 if none has.
+    pub(crate) fn head_block(&self) -> u32 {
+        self.header.head_block
+    }
+
+    /// Adds records for the next blocks. Their data must be synced before.
+    pub(crate) fn append(&mut self, records: &[Record]) -> Result<(), LogError> {
+        let Some(added) = u32::try_from(records.len()).ok().filter(|n| *n > 0) else {
+            return Ok(());
+        };
+        let mut bytes = Vec::with_capacity(records.len() * RECORD_LEN);
+        for record in records {
+            bytes.extend_from_slice(&record.pack());
+        }
+        let written = self.header.record_count();
+        self.file
+            .write_all_at(&bytes, record_offset(&self.header, written))
+            .map_err(LogError::io("write", &self.path))?;
+        self.file.sync_data().map_err(LogError::io("sync", &self.path))?;
+        self.header.head_block = self.header.tail_block + written + added - 1;
+        self.write_header()
+    }
+
+    /// Drops the records of blocks above `head`; with 0 all of them.
+    pub(crate) fn truncate(&mut self, head: u32) -> Result<(), LogError> {
+        self.header.head_block = head;
+        self.write_header()?;
+        self.cut()
+    }
+
+    /// Marks the file as cleanly closed, after everything is on disk.
+    pub(crate) fn close(mut self) -> Result<(), LogError> {
+        self.file.sync_data().map_err(LogError::io("sync", &self.path))?;
+        self.header.dirty = false;
+        self.write_header()?;
+        self.file.sync_all().map_err(LogError::io("sync", &self.path))
+    }
+
+    fn write_header(&mut self) -> Result<(), LogError> {
+        self.file
+            .write_all_at(&self.header.pack(), 0)
+            .map_err(LogError::io("write", &self.path))
+    }
+
+    fn cut(&mut self) -> Result<(), LogError> {
+        let end = record_offset(&self.header, self.header.record_count());
+        self.file.set_len(end).map_err(LogError::io("cut", &self.path))?;
+        self.file.sync_all().map_err(LogError::io("sync", &self.path))
+    }
+}
