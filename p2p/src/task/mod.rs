@@ -1,0 +1,232 @@
+//! The task that owns the swarm: turns its events into the table of peers, dials seeds, announces heads.
+//!
+//! It never waits for a peer: every exchange is a task of its own, and all of them end with this one.
+
+mod dial;
+mod swarm_events;
+
+use std::{
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures::{StreamExt, channel::oneshot};
+use libp2p::{PeerId, Swarm};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+};
+
+use crate::{
+    Announce, GoneReason, Goodbye, GoodbyeReason, LocalStatus, Refusal,
+    behaviour::Behaviour,
+    client::{self, Updating},
+    context::{Command, Context},
+    dialer::Dialer,
+    listen::Missed,
+};
+
+/// How often deadlines are looked at.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Time for saying goodbye to one peer.
+const GOODBYE: Duration = Duration::from_millis(500);
+
+/// See the module documentation.
+pub(crate) struct Task {
+    swarm: Swarm<Behaviour>,
+    context: Arc<Context>,
+    commands: mpsc::Receiver<Command>,
+    closing: watch::Receiver<bool>,
+    dialer: Dialer,
+    exchanges: JoinSet<()>,
+    /// What the ready peers were told last.
+    announced: LocalStatus,
+    announce_at: Instant,
+}
+
+impl Task {
+    pub(crate) fn new(
+        swarm: Swarm<Behaviour>,
+        context: Arc<Context>,
+        commands: mpsc::Receiver<Command>,
+    ) -> Self {
+        let now = Instant::now();
+        let config = &context.config;
+        Self {
+            swarm,
+            commands,
+            closing: context.closing.subscribe(),
+            dialer: Dialer::new(&config.seeds, config.redial, now),
+            exchanges: JoinSet::new(),
+            announced: context.provider.status(),
+            announce_at: now + config.announce_interval,
+            context,
+        }
+    }
+
+    /// Runs until the network closes.
+    pub(crate) async fn run(mut self, missed: Missed) {
+        for event in missed {
+            self.on_swarm(event);
+        }
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        while !*self.closing.borrow_and_update() {
+            tokio::select! {
+                event = self.swarm.select_next_some() => self.on_swarm(event),
+                Some(command) = self.commands.recv() => self.on_command(command),
+                Some(ended) = self.exchanges.join_next() => report(ended),
+                _ = tick.tick() => self.on_tick(Instant::now()),
+                _ = self.closing.changed() => {}
+            }
+        }
+        self.drain().await;
+    }
+
+    /// Says goodbye to everyone and lets what is under way end, for a bounded time.
+    async fn drain(mut self) {
+        let connected = self.context.peers.connected_peers();
+        tracing::info!(target: "p2p", "shutdown: closing connections to {} peers", connected.len());
+        for peer in connected {
+            self.context.peers.leave(
+                peer,
+                GoneReason::Disconnected(GoodbyeReason::Closing),
+                Refusal::Disconnected(GoodbyeReason::Closing),
+            );
+            self.say_goodbye(
+                peer,
+                Goodbye {
+                    reason: GoodbyeReason::Closing,
+                    text: String::new(),
+                },
+            );
+        }
+        let mut over = pin!(tokio::time::sleep(self.context.config.timeouts.shutdown));
+        while !self.context.peers.connected_peers().is_empty() {
+            tokio::select! {
+                event = self.swarm.select_next_some() => self.on_swarm(event),
+                Some(command) = self.commands.recv() => self.on_command(command),
+                Some(ended) = self.exchanges.join_next() => report(ended),
+                () = &mut over => break,
+            }
+        }
+        self.exchanges.abort_all();
+        while let Some(ended) = self.exchanges.join_next().await {
+            report(ended);
+        }
+    }
+
+    fn on_tick(&mut self, now: Instant) {
+        let hello = self.context.config.timeouts.hello;
+        for peer in self.context.peers.without_hello(now) {
+            self.refuse(peer, Refusal::NoHello(hello), false);
+        }
+        self.dial_seeds(now);
+        self.announce(now);
+        let again_in = self.context.config.status_interval;
+        for (peer, stats) in self.context.peers.to_refresh(now, again_in) {
+            let Some(updating) = Updating::begin(stats) else {
+                continue;
+            };
+            let context = Arc::clone(&self.context);
+            self.exchanges.spawn(async move {
+                if let Err(error) = client::refresh(&context, peer).await {
+                    tracing::debug!(target: "p2p", %peer, "No status: {error}");
+                }
+                drop(updating);
+            });
+        }
+    }
+
+    fn announce(&mut self, now: Instant) {
+        if now < self.announce_at {
+            return;
+        }
+        self.announce_at = now + self.context.config.announce_interval;
+        let status = self.context.provider.status();
+        if status == self.announced {
+            return;
+        }
+        let announce = Announce {
+            first: status.first,
+            head: status.head,
+            head_id: status.head_id,
+        };
+        let mut told_all = true;
+        for (peer, stats) in self.context.peers.ready_peers() {
+            let Some(updating) = Updating::begin(stats) else {
+                // It is still busy with the last one: all are told again at the next interval.
+                told_all = false;
+                continue;
+            };
+            let context = Arc::clone(&self.context);
+            self.exchanges.spawn(async move {
+                if let Err(error) = client::announce(&context, peer, announce).await {
+                    tracing::debug!(target: "p2p", %peer, "Cannot announce the head: {error}");
+                }
+                drop(updating);
+            });
+        }
+        if told_all {
+            self.announced = status;
+        }
+    }
+
+    fn on_command(&mut self, command: Command) {
+        match command {
+            Command::Open {
+                peer,
+                connection,
+                opened,
+            } => self.swarm.behaviour_mut().streams.open(peer, connection, opened),
+            Command::Leave { peer, goodbye } => self.say_goodbye(peer, goodbye),
+            Command::Close { peer } => {
+                // An error means that it is not connected.
+                let _ = self.swarm.disconnect_peer_id(peer);
+            }
+            Command::Announce => self.announce(Instant::now()),
+            Command::Resolved { seed, addresses } => self.on_resolved(seed, addresses),
+        }
+    }
+
+    fn say_goodbye(&mut self, peer: PeerId, goodbye: Goodbye) {
+        let (opened, stream) = oneshot::channel();
+        self.swarm.behaviour_mut().streams.open(peer, None, opened);
+        let context = Arc::clone(&self.context);
+        self.exchanges.spawn(async move {
+            let saying = async {
+                if let Ok(Ok(stream)) = stream.await {
+                    let _ = client::goodbye(stream, &goodbye, &context).await;
+                }
+            };
+            let _ = tokio::time::timeout(GOODBYE, saying).await;
+            let _ = context.commands.send(Command::Close { peer }).await;
+        });
+    }
+
+    fn refuse(&mut self, peer: PeerId, refusal: Refusal, told: bool) {
+        let context = Arc::clone(&self.context);
+        self.exchanges
+            .spawn(async move { context.refuse(peer, refusal, told).await });
+    }
+}
+
+/// A panic in an exchange ends that exchange only; it is a bug all the same.
+fn report(ended: Result<(), tokio::task::JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        tracing::error!(target: "p2p", "An exchange with a peer failed: {error}");
+    }
+}
+
+/// The innermost cause: what libp2p wraps around it helps nobody.
+fn root_text(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}

@@ -1,0 +1,446 @@
+use std::time::{Duration, Instant};
+
+use cairn_chain::BlockId;
+use futures::{AsyncReadExt, io::Cursor};
+use proptest::prelude::*;
+
+use super::*;
+
+const PACE: Pace = Pace {
+    idle: Duration::from_millis(200),
+    slowest: 1000,
+};
+
+const ALL: &[Kind] = &[
+    Kind::Hello,
+    Kind::GetBlocks,
+    Kind::Announce,
+    Kind::Goodbye,
+    Kind::Block,
+    Kind::End,
+];
+
+fn id(number: u32, fill: u8) -> BlockId {
+    let mut bytes = [fill; 20];
+    bytes[..4].copy_from_slice(&number.to_be_bytes());
+    BlockId(bytes)
+}
+
+fn hello() -> Hello {
+    Hello {
+        chain: ChainId([0xab; 32]),
+        first: 1,
+        head: 500,
+        head_id: id(500, 7),
+        first_block_id: Some(id(1, 9)),
+        agent: "cairn/0.1.0".to_owned(),
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Frame, FrameError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    runtime.block_on(read_frame(&mut Cursor::new(bytes), ALL, "a message", PACE))
+}
+
+/// The byte tables of the module documentation, written out by hand.
+#[test]
+fn messages_have_the_documented_bytes() {
+    let mut out = Vec::new();
+    hello().encode(&mut out);
+    let mut expected = vec![0x01, 92, 0, 0, 0];
+    expected.extend([0xab; 32]);
+    expected.extend([1, 0, 0, 0, 0xf4, 1, 0, 0]);
+    expected.extend([0, 0, 1, 0xf4]);
+    expected.extend([7; 16]);
+    expected.extend([0, 0, 0, 1]);
+    expected.extend([9; 16]);
+    expected.push(11);
+    expected.extend(b"cairn/0.1.0");
+    assert_eq!(out, expected);
+
+    out.clear();
+    RangeRequest {
+        first: 258,
+        count: 3,
+        max_bytes: 65536,
+    }
+    .encode(&mut out);
+    assert_eq!(out, [0x02, 12, 0, 0, 0, 2, 1, 0, 0, 3, 0, 0, 0, 0, 0, 1, 0]);
+
+    out.clear();
+    Announce {
+        first: 2,
+        head: 3,
+        head_id: id(3, 4),
+    }
+    .encode(&mut out);
+    let mut expected = vec![0x03, 28, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 3];
+    expected.extend([4; 16]);
+    assert_eq!(out, expected);
+
+    out.clear();
+    WireBlock {
+        number: 1,
+        attributes: 0x8105,
+        bytes: vec![0xee, 0xff],
+    }
+    .encode(&mut out);
+    assert_eq!(out, [0x10, 8, 0, 0, 0, 1, 0, 0, 0, 5, 0x81, 0xee, 0xff]);
+
+    out.clear();
+    RangeEnd {
+        reason: EndReason::Busy,
+        next: 9,
+        text: "hm".into(),
+    }
+    .encode(&mut out);
+    assert_eq!(out, [0x11, 7, 0, 0, 0, 3, 9, 0, 0, 0, b'h', b'm']);
+
+    out.clear();
+    Goodbye {
+        reason: GoodbyeReason::WrongChain,
+        text: String::new(),
+    }
+    .encode(&mut out);
+    assert_eq!(out, [0x04, 1, 0, 0, 0, 1]);
+
+    assert_eq!(
+        protocol_name(&ChainId([0xbe; 32])).as_ref(),
+        "/cairn/bebebebe/sync/1"
+    );
+}
+
+#[test]
+fn every_reason_keeps_its_code() {
+    for reason in EndReason::ALL {
+        assert_eq!(EndReason::from_code(reason.code()), *reason);
+    }
+    for reason in GoodbyeReason::ALL {
+        assert_eq!(GoodbyeReason::from_code(reason.code()), *reason);
+    }
+    assert_eq!(EndReason::from_code(77), EndReason::Unknown(77));
+}
+
+#[test]
+fn contradictions_in_a_hello_are_errors() {
+    let broken = |change: fn(&mut Hello)| {
+        let mut hello = hello();
+        change(&mut hello);
+        let mut out = Vec::new();
+        hello.encode(&mut out);
+        Hello::decode(&out[HEADER..])
+    };
+    assert!(broken(|_| ()).is_ok());
+    assert!(matches!(
+        broken(|hello| hello.head_id = id(499, 7)),
+        Err(WireError::HeadId { number: 500, .. })
+    ));
+    assert!(matches!(
+        broken(|hello| hello.first = 501),
+        Err(WireError::Range { .. })
+    ));
+    assert!(matches!(
+        broken(|hello| hello.first = 0),
+        Err(WireError::Range { .. })
+    ));
+    assert!(matches!(
+        broken(|hello| (hello.first, hello.head) = (0, 0)),
+        Err(WireError::HeadId { .. })
+    ));
+    assert!(matches!(
+        broken(|hello| hello.first_block_id = Some(id(2, 1))),
+        Err(WireError::FirstBlockId(_))
+    ));
+    let empty = broken(|hello| {
+        (hello.first, hello.head, hello.head_id) = (0, 0, BlockId::ZERO);
+        hello.first_block_id = None;
+    });
+    assert!(empty.is_ok());
+    // An agent is cut at a character, and its control characters do not reach a log.
+    let agent = broken(|hello| hello.agent = format!("a\n\x1b[31m{}", "ü".repeat(60)))
+        .unwrap()
+        .agent;
+    assert!(agent.starts_with("a  [31mü") && agent.len() <= MAX_AGENT);
+}
+
+#[test]
+fn an_end_is_understood_however_it_is_said() {
+    for (payload, reason, next) in [
+        (&[][..], EndReason::Unreadable, 0),
+        (&[0][..], EndReason::Done, 0),
+        (&[2, 1, 2][..], EndReason::NoSuchBlock, 0),
+        (&[2, 1, 0, 0, 0][..], EndReason::NoSuchBlock, 1),
+        (&[200, 1, 0, 0, 0, 0xff, 0xfe, 7][..], EndReason::Unknown(200), 1),
+    ] {
+        let end = RangeEnd::decode(payload);
+        assert_eq!((end.reason, end.next), (reason, next), "{payload:?}");
+    }
+    assert_eq!(Goodbye::decode(&[]).reason, GoodbyeReason::Unreadable);
+    assert_eq!(Goodbye::decode(&[99, 1]).reason, GoodbyeReason::Unknown(99));
+}
+
+#[test]
+fn lengths_are_checked_before_anything_is_allocated() {
+    for kind in ALL {
+        let mut bytes = vec![*kind as u8];
+        bytes.extend((u32::try_from(kind.max_payload()).unwrap() + 1).to_le_bytes());
+        assert!(
+            matches!(read(&bytes), Err(FrameError::Wire(WireError::TooLong { .. }))),
+            "{kind:?}"
+        );
+        bytes.truncate(1);
+        bytes.extend(u32::MAX.to_le_bytes());
+        assert!(matches!(
+            read(&bytes),
+            Err(FrameError::Wire(WireError::TooLong { .. }))
+        ));
+    }
+    assert!(matches!(
+        read(&[0x7f, 0, 0, 0, 0]),
+        Err(FrameError::Wire(WireError::UnexpectedKind { found: 0x7f, .. }))
+    ));
+    assert!(matches!(read(&[]), Err(FrameError::Closed)));
+    assert!(matches!(
+        read(&[1, 0, 0]),
+        Err(FrameError::Truncated {
+            expected: 5,
+            found: 3
+        })
+    ));
+    assert!(matches!(
+        read(&[1, 9, 0, 0, 0, 1]),
+        Err(FrameError::Truncated {
+            expected: 9,
+            found: 1
+        })
+    ));
+}
+
+#[test]
+fn requests_outside_the_limits_are_errors() {
+    let check = |first, count, max_bytes| {
+        RangeRequest {
+            first,
+            count,
+            max_bytes,
+        }
+        .check()
+        .is_ok()
+    };
+    assert!(check(1, 1, 1));
+    assert!(check(1, MAX_COUNT, u32::MAX));
+    assert!(!check(0, 1, 1));
+    assert!(!check(1, 0, 1));
+    assert!(!check(1, MAX_COUNT + 1, 1));
+    assert!(!check(1, 1, 0));
+    assert!(!check(u32::MAX, 2, 1));
+}
+
+/// A reader that gives one byte per interval, for ever.
+fn drip(interval: Duration) -> impl futures::AsyncRead + Unpin {
+    let bytes = futures::stream::unfold((), move |()| async move {
+        tokio::time::sleep(interval).await;
+        Some((Ok::<_, std::io::Error>(vec![1u8]), ()))
+    });
+    futures::TryStreamExt::into_async_read(Box::pin(bytes))
+}
+
+#[test]
+fn both_clocks_run_out() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let stall = |reader: &mut (dyn futures::AsyncRead + Unpin)| {
+        let start = Instant::now();
+        let mut reader = reader;
+        let error = runtime
+            .block_on(read_frame(&mut reader, ALL, "a message", PACE))
+            .unwrap_err();
+        (error, start.elapsed())
+    };
+    let (error, took) = stall(&mut drip(Duration::from_secs(60)));
+    assert!(
+        matches!(
+            error,
+            FrameError::Stalled {
+                kind: Stalled::Idle,
+                found: 0,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(took < Duration::from_secs(1));
+    // Each byte comes in time, the message does not: length 0x01010101 would be refused, so start with a header.
+    let mut slow = Cursor::new(vec![0x10, 100, 0, 0, 0]).chain(drip(Duration::from_millis(50)));
+    let (error, took) = stall(&mut slow);
+    assert!(
+        matches!(
+            error,
+            FrameError::Stalled {
+                kind: Stalled::Slow,
+                expected: 100,
+                found: 2..,
+            }
+        ),
+        "{error}"
+    );
+    assert!(took < Duration::from_secs(1));
+}
+
+#[test]
+fn a_writer_that_takes_nothing_is_given_up() {
+    struct Stuck;
+    impl futures::AsyncWrite for Stuck {
+        fn poll_write(
+            self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+            _: &[u8],
+        ) -> std::task::Poll<std::io::Result<usize>> {
+            std::task::Poll::Pending
+        }
+        fn poll_flush(
+            self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            std::task::Poll::Ready(Ok(()))
+        }
+        fn poll_close(
+            self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            std::task::Poll::Ready(Ok(()))
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    assert!(matches!(
+        runtime.block_on(write_all(&mut Stuck, &[0; 10], PACE)),
+        Err(FrameError::Stalled {
+            kind: Stalled::Idle,
+            found: 0,
+            ..
+        })
+    ));
+}
+
+/// All decoders over one payload, for their panics.
+fn decode_all(bytes: &[u8]) {
+    let _ = Hello::decode(bytes);
+    let _ = Announce::decode(bytes);
+    let _ = RangeRequest::decode(bytes);
+    let _ = WireBlock::decode(bytes.to_vec());
+    let end = RangeEnd::decode(bytes);
+    assert!(!end.text.chars().any(char::is_control));
+    let goodbye = Goodbye::decode(bytes);
+    assert!(!goodbye.text.chars().any(char::is_control));
+}
+
+fn body(fill: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    fill(&mut out);
+    let length = u32::from_le_bytes([out[1], out[2], out[3], out[4]]) as usize;
+    assert_eq!(length, out.len() - HEADER);
+    out.split_off(HEADER)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_payload_is_decoded_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        decode_all(&bytes);
+    }
+
+    #[test]
+    fn any_stream_gives_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..40), kind in 0usize..6) {
+        let _ = read(&bytes);
+        // A known kind and a short length, so that payloads are reached.
+        let mut bytes = bytes;
+        if bytes.len() >= HEADER {
+            bytes[0] = ALL[kind] as u8;
+            bytes[2..5].fill(0);
+        }
+        if let Ok(frame) = read(&bytes) {
+            prop_assert_eq!(&frame.payload[..], &bytes[HEADER..HEADER + frame.payload.len()]);
+            decode_all(&frame.payload);
+        }
+    }
+
+    #[test]
+    fn a_changed_hello_is_decoded_or_refused(at in 0usize..92, with: u8, length in 0usize..92) {
+        let mut bytes = body(|out| hello().encode(out));
+        bytes[at] = with;
+        decode_all(&bytes);
+        bytes.truncate(length);
+        prop_assert!(Hello::decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn hello_comes_back(chain: [u8; 32], head: u32, first: u32, fill: u8, knows_first: bool, agent in "[ -~]{0,64}") {
+        let head = head.max(1);
+        let hello = Hello {
+            chain: ChainId(chain),
+            first: first.clamp(1, head),
+            head,
+            head_id: id(head, fill),
+            first_block_id: knows_first.then(|| id(1, fill)),
+            agent: agent.trim().to_owned(),
+        };
+        let mut bytes = body(|out| hello.encode(out));
+        prop_assert_eq!(Hello::decode(&bytes), Ok(hello.clone()));
+        // A later version may add fields.
+        bytes.extend([1, 2, 3]);
+        prop_assert_eq!(Hello::decode(&bytes), Ok(hello));
+    }
+
+    #[test]
+    fn blocks_come_back(number: u32, attributes: u16, bytes in proptest::collection::vec(any::<u8>(), 1..2000)) {
+        let block = WireBlock { number, attributes, bytes };
+        let payload = body(|out| block.encode(out));
+        prop_assert_eq!(WireBlock::decode(payload), Ok(block));
+    }
+
+    #[test]
+    fn ends_and_goodbyes_come_back(code: u8, next: u32, text in "[a-z]{0,200}") {
+        let end = RangeEnd { reason: EndReason::from_code(code), next, text: text.clone() };
+        prop_assert_eq!(RangeEnd::decode(&body(|out| end.encode(out))), end);
+        let goodbye = Goodbye { reason: GoodbyeReason::from_code(code), text };
+        prop_assert_eq!(Goodbye::decode(&body(|out| goodbye.encode(out))), goodbye);
+    }
+
+    #[test]
+    fn requests_come_back(first in 1u32..u32::MAX - MAX_COUNT, count in 1..=MAX_COUNT, max_bytes in 1u32..) {
+        let request = RangeRequest { first, count, max_bytes };
+        prop_assert_eq!(RangeRequest::decode(&body(|out| request.encode(out))), Ok(request));
+    }
+}
+
+#[test]
+fn longest_block_passes_and_one_byte_more_does_not() {
+    let mut block = WireBlock {
+        number: 1,
+        attributes: 0,
+        bytes: vec![5; MAX_STORED_BLOCK],
+    };
+    let mut bytes = Vec::new();
+    block.encode(&mut bytes);
+    let frame = read(&bytes).unwrap();
+    assert_eq!(WireBlock::decode(frame.payload).unwrap(), block);
+    block.bytes.push(5);
+    let payload = body(|out| block.encode(out));
+    assert!(matches!(
+        WireBlock::decode(payload),
+        Err(WireError::TooLong { .. })
+    ));
+    assert!(matches!(
+        WireBlock::decode(vec![0; BLOCK_HEADER]),
+        Err(WireError::TooShort { .. })
+    ));
+}
