@@ -102,7 +102,12 @@ impl<'a, const N: usize> Unpack<'a> for FixedText<N> {
     const MIN_SIZE: usize = 1;
 
     fn unpack(reader: &mut Reader<'a>) -> Result<Self, UnpackError> {
-        reader.length_prefixed().map(Self::new)
+        let bytes = reader.length_prefixed()?;
+        let text = Self::new(bytes);
+        if text.as_bytes().len() != bytes.len() {
+            reader.note_inexact();
+        }
+        Ok(text)
     }
 }
 

@@ -34,6 +34,7 @@ pub struct Transaction<'a> {
     bytes: &'a [u8],
     unsigned_size: usize,
     symbols_met: SymbolCounts,
+    is_exact: bool,
 }
 
 impl<'a> Transaction<'a> {
@@ -91,6 +92,16 @@ impl<'a> Transaction<'a> {
         self.symbols_met.packing()
     }
 
+    /// Whether packing the transaction again gives the bytes that it was read from: no name was cut, no varint longer
+    /// than it must be, no mix of forms ([`crate::pack`]). hived's own writer makes no others.
+    ///
+    /// It matters on Steem, whose node hashes what it packs again: there the signatures of another transaction are not
+    /// about these bytes.
+    #[must_use]
+    pub fn packs_to_same_bytes(&self) -> bool {
+        self.is_exact && self.packing() != Packing::Mixed
+    }
+
     /// How many asset symbols of each form stand in the transaction.
     #[must_use]
     pub const fn symbols_met(&self) -> &SymbolCounts {
@@ -123,6 +134,7 @@ impl<'a> Unpack<'a> for Transaction<'a> {
     fn unpack(reader: &mut Reader<'a>) -> Result<Self, UnpackError> {
         let start = reader.position();
         reader.take_symbol_counts();
+        reader.take_exact();
         let ref_block_num = Unpack::unpack(reader)?;
         let ref_block_prefix = Unpack::unpack(reader)?;
         let expiration = Unpack::unpack(reader)?;
@@ -140,6 +152,7 @@ impl<'a> Unpack<'a> for Transaction<'a> {
             bytes: reader.since(start),
             unsigned_size,
             symbols_met: reader.take_symbol_counts(),
+            is_exact: reader.take_exact(),
         })
     }
 }

@@ -10,6 +10,7 @@ pub struct Reader<'a> {
     position: usize,
     symbols: Symbols,
     met: SymbolCounts,
+    exact: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -21,6 +22,7 @@ impl<'a> Reader<'a> {
             position: 0,
             symbols,
             met: SymbolCounts::default(),
+            exact: true,
         }
     }
 
@@ -50,6 +52,16 @@ impl<'a> Reader<'a> {
     /// Hands out the symbol counts and starts them again at zero.
     pub(crate) fn take_symbol_counts(&mut self) -> SymbolCounts {
         std::mem::take(&mut self.met)
+    }
+
+    /// Notes that the value just read will not pack to the bytes that it was read from.
+    pub(crate) fn note_inexact(&mut self) {
+        self.exact = false;
+    }
+
+    /// Whether nothing was noted since the last call.
+    pub(crate) fn take_exact(&mut self) -> bool {
+        std::mem::replace(&mut self.exact, true)
     }
 
     /// The bytes from `start` up to the present position.
@@ -117,11 +129,15 @@ impl<'a> Reader<'a> {
         for group in 0..5 {
             let [byte] = self.array::<1>()?;
             value |= u64::from(byte & 0x7f) << (7 * group);
-            if byte & 0x80 == 0 {
+            // The shortest form has no group of zeros at its end, and its fifth byte holds four bits.
+            let is_last = byte & 0x80 == 0;
+            if (is_last && byte == 0 && group > 0) || (group == 4 && byte > 0x0f) {
+                self.note_inexact();
+            }
+            if is_last {
                 break;
             }
         }
-        // Bits 32 to 34 of a five-byte varint are dropped, as hived does.
         Ok((value & u64::from(u32::MAX)) as u32)
     }
 
