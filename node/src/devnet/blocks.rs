@@ -40,6 +40,20 @@ pub struct BlocksOptions {
     pub faults: Vec<FaultAt>,
 }
 
+impl BlocksOptions {
+    /// So many blocks of the first seed, mixed, by all processors.
+    #[must_use]
+    pub fn new(blocks: u32) -> Self {
+        Self {
+            blocks,
+            seed: 1,
+            profile: Profile::Mixed,
+            threads: 0,
+            faults: Vec::new(),
+        }
+    }
+}
+
 /// Makes the blocks of a devnet in order. See [`Blocks`].
 #[must_use]
 pub fn blocks(options: &BlocksOptions) -> Blocks {

@@ -11,7 +11,7 @@ pub enum Fault {
     /// the honest chain.
     WitnessSignature,
     /// A stranger's key signed the block's first transaction in place of its author. Header and Merkle root
-    /// are in order.
+    /// are in order. Nothing is wrong with a block without transactions.
     ForeignTransactionSignature,
     /// The block is another one of the same witness, without transactions, that links to the block before.
     /// The next block links to the honest block.

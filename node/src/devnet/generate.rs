@@ -7,8 +7,11 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use cairn_block_log::{BlockLogWriter, EncodeError, Layout, LogError, TRAILER_LEN};
+use cairn_block_log::{
+    BlockLogWriter, CutPolicy, Dictionaries, EncodeError, Layout, LogError, TRAILER_LEN, WriterOptions,
+};
 use cairn_chain::{BlockId, ChainId, Time};
 
 use super::blocks::{BlocksOptions, blocks, threads};
@@ -36,6 +39,29 @@ pub struct GenerateOptions {
     pub threads: usize,
     /// What shall be wrong with which blocks, for tests.
     pub faults: Vec<FaultAt>,
+}
+
+impl GenerateOptions {
+    /// So many blocks of the first seed, mixed and not compressed, by all processors.
+    #[must_use]
+    pub fn new(blocks: u32, out: PathBuf) -> Self {
+        let BlocksOptions {
+            blocks,
+            seed,
+            profile,
+            threads,
+            faults,
+        } = BlocksOptions::new(blocks);
+        Self {
+            blocks,
+            out,
+            seed,
+            profile,
+            compress: false,
+            threads,
+            faults,
+        }
+    }
 }
 
 /// How far the generator is.
@@ -139,7 +165,15 @@ pub fn generate(options: &GenerateOptions, progress: &dyn Fn(Progress)) -> Resul
         operations: 0,
         bytes: 0,
     };
-    let (mut writer, _nothing_to_repair) = BlockLogWriter::open(&folder, Layout::Single)?;
+    let (mut writer, _nothing_to_repair) = BlockLogWriter::open(
+        &folder,
+        &WriterOptions {
+            layout: Layout::Single,
+            chain: &spec::chain(options.seed),
+            dictionaries: Arc::new(Dictionaries::none()),
+            cut: CutPolicy::Torn,
+        },
+    )?;
     let made = blocks(&BlocksOptions {
         blocks: total,
         seed: options.seed,
@@ -163,7 +197,7 @@ pub fn generate(options: &GenerateOptions, progress: &dyn Fn(Progress)) -> Resul
             });
         }
     }
-    writer.sync()?;
+    writer.close()?;
     Ok(generated)
 }
 

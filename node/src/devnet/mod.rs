@@ -45,7 +45,7 @@ pub use profile::{Profile, UnknownProfile};
 pub use seal::RawBlock;
 pub use spec::MAX_BLOCKS;
 
-use cairn_chain::ChainId;
+use cairn_chain::{ChainId, ChainSpec};
 
 /// The chain specification of the devnet with this seed, as JSON that `ChainSpec::from_json` reads.
 #[must_use]
@@ -57,4 +57,10 @@ pub fn chain_spec_json(seed: u64) -> String {
 #[must_use]
 pub fn chain_id(seed: u64) -> ChainId {
     spec::chain_id(seed)
+}
+
+/// The chain specification of the devnet with this seed.
+#[must_use]
+pub fn chain_spec(seed: u64) -> ChainSpec {
+    spec::chain(seed)
 }

@@ -1,11 +1,9 @@
 //! The chain specification of a devnet, as it is written beside the log.
 
-use cairn_chain::ChainId;
+use cairn_chain::spec::BLOCK_INTERVAL;
+use cairn_chain::{ChainId, ChainSpec};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-
-/// Seconds from one block to the next.
-pub(super) const BLOCK_INTERVAL: u32 = 3;
 
 /// 2024-01-01T00:00:00Z. On the grid of 3 s, behind the last date that a hardfork's rules name, and far
 /// enough in the past that twenty million blocks fit before the end of 2025.
@@ -46,4 +44,9 @@ pub(super) fn text(seed: u64) -> String {
         "hardfork_schedule": [{ "hardfork": LAST_HARDFORK, "block_num": 1 }],
     });
     format!("{spec:#}\n")
+}
+
+/// The specification, as a node has it that read the text.
+pub(super) fn chain(seed: u64) -> ChainSpec {
+    ChainSpec::from_json(&text(seed)).expect("this module writes what is read there")
 }

@@ -119,12 +119,12 @@ pub(super) fn posting_json(account: u32, rng: &mut Rng) -> (&'static str, String
 
 /// The id and the document of a custom_json that the active key signs.
 pub(super) fn active_json(rng: &mut Rng) -> (&'static str, String) {
+    let action = if rng.percent(50) { "buy" } else { "sell" };
+    let symbol = words(rng.next(), 1, ' ');
+    let quantity = format!("{}.{:03}", rng.below(1000), rng.below(1000));
     let json = format!(
-        "{{\"contract\":\"market\",\"action\":\"{}\",\"payload\":{{\"symbol\":\"{}\",\"quantity\":\"{}.{:03}\"}}}}",
-        if rng.percent(50) { "buy" } else { "sell" },
-        words(rng.next(), 1, ' '),
-        rng.below(1000),
-        rng.below(1000)
+        "{{\"contract\":\"market\",\"action\":\"{action}\",\
+         \"payload\":{{\"symbol\":\"{symbol}\",\"quantity\":\"{quantity}\"}}}}"
     );
     ("market", json)
 }
