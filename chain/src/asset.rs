@@ -217,3 +217,6 @@ fn unknown_symbol(reader: &Reader<'_>) -> UnpackError {
     }
     reader.error(UnpackErrorKind::UnknownSymbol { found })
 }
+
+#[cfg(test)]
+mod tests;

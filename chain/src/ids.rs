@@ -140,3 +140,6 @@ impl Sha256Digest {
         Self(hash::sha256(&[bytes]))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,3 +7,6 @@ mod signature;
 pub use private::{PrivateKey, PrivateKeyError};
 pub use public::{ParsePublicKeyError, PublicKey};
 pub use signature::{Signature, SignatureError};
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,8 @@ pub mod merkle;
 mod name;
 pub mod operations;
 pub mod pack;
+#[cfg(test)]
+mod sample;
 pub mod spec;
 mod structure;
 mod text;

@@ -88,3 +88,6 @@ pub fn historical_root(kind: ChainKind, block: u32) -> Option<MerkleRoot> {
         .find(|(number, _)| *number == block)
         .map(|(_, root)| *root)
 }
+
+#[cfg(test)]
+mod tests;

@@ -116,3 +116,6 @@ impl<const N: usize> Pack for FixedText<N> {
         packer.length_prefixed(self.as_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests;

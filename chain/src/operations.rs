@@ -121,3 +121,6 @@ macro_rules! define_operation {
 for_each_operation!(define_operation);
 
 pub(crate) use for_each_operation;
+
+#[cfg(test)]
+mod tests;

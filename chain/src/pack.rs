@@ -48,3 +48,6 @@ pub trait Pack {
     /// Appends the packed value.
     fn pack(&self, packer: &mut Packer);
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,6 +68,14 @@ macro_rules! packed_struct {
                 $crate::json::JsonValue::to_json(self, serializer)
             }
         }
+
+        #[cfg(test)]
+        impl $($generics)* $crate::sample::Sample for $name $($generics)* {
+            #[allow(unused_variables, reason = "a structure without fields draws nothing")]
+            fn sample(source: &mut $crate::sample::Source) -> Self {
+                Self { $($field: $crate::sample::Sample::sample(source),)* }
+            }
+        }
     };
 }
 
@@ -172,6 +180,16 @@ macro_rules! packed_variant {
         impl $($generics)* serde::Serialize for $name $($generics)* {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 $crate::json::JsonValue::to_json(self, serializer)
+            }
+        }
+
+        #[cfg(test)]
+        impl $($generics)* $crate::sample::Sample for $name $($generics)* {
+            fn sample(source: &mut $crate::sample::Source) -> Self {
+                match source.below(Self::COUNT.into()) as u32 {
+                    $($index => Self::$alternative($crate::sample::Sample::sample(source)),)*
+                    _ => unreachable!("drawn below the number of alternatives"),
+                }
             }
         }
     };

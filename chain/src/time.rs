@@ -126,3 +126,6 @@ impl Pack for Time {
         self.0.pack(packer);
     }
 }
+
+#[cfg(test)]
+mod tests;
