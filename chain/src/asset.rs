@@ -15,7 +15,7 @@
 mod fee;
 mod symbols;
 
-pub use fee::{FeeAsset, FeeSymbol, HISTORICAL_FEE_SYMBOLS};
+pub use fee::{FeeAsset, FeeSymbol, HISTORICAL_FEE_SYMBOLS, HistoricalFeeSymbol};
 pub use symbols::{AssetPacking, Packing, SymbolCounts, Symbols};
 
 use crate::pack::{Pack, Packer, Reader, Unpack, UnpackError, UnpackErrorKind};

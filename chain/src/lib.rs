@@ -33,8 +33,8 @@ mod transaction;
 mod version;
 
 pub use asset::{
-    Asset, AssetPacking, AssetSymbol, FeeAsset, FeeSymbol, HISTORICAL_FEE_SYMBOLS, Packing, SymbolCounts,
-    Symbols,
+    Asset, AssetPacking, AssetSymbol, FeeAsset, FeeSymbol, HISTORICAL_FEE_SYMBOLS, HistoricalFeeSymbol,
+    Packing, SymbolCounts, Symbols,
 };
 pub use authority::Authority;
 pub use block::{Block, DecodedBlock, HardforkVote, MAX_BLOCK_SIZE, SignedHeader, UnsignedBlock};

@@ -14,57 +14,18 @@ fn read(bytes: &[u8], symbols: Symbols) -> Result<(AssetSymbol, SymbolCounts), U
 #[test]
 fn symbols_are_spelled_as_hived_spells_them() {
     use Symbols::{Mainnet, Testnet};
-    let table: [(AssetSymbol, Symbols, &[u8; 8], [u8; 4], u32, u8); 6] = [
-        (
-            AssetSymbol::Hbd,
-            Mainnet,
-            b"\x03SBD\0\0\0\0",
-            [0x03, 0x20, 0xbc, 0xbe],
-            13,
-            3,
-        ),
-        (
-            AssetSymbol::Hbd,
-            Testnet,
-            b"\x03TBD\0\0\0\0",
-            [0x03, 0x20, 0xbc, 0xbe],
-            13,
-            3,
-        ),
-        (
-            AssetSymbol::Hive,
-            Mainnet,
-            b"\x03STEEM\0\0",
-            [0x23, 0x20, 0xbc, 0xbe],
-            21,
-            3,
-        ),
-        (
-            AssetSymbol::Hive,
-            Testnet,
-            b"\x03TESTS\0\0",
-            [0x23, 0x20, 0xbc, 0xbe],
-            21,
-            3,
-        ),
-        (
-            AssetSymbol::Vests,
-            Mainnet,
-            b"\x06VESTS\0\0",
-            [0x46, 0x20, 0xbc, 0xbe],
-            37,
-            6,
-        ),
-        (
-            AssetSymbol::Vests,
-            Testnet,
-            b"\x06VESTS\0\0",
-            [0x46, 0x20, 0xbc, 0xbe],
-            37,
-            6,
-        ),
+    let hbd = (AssetSymbol::Hbd, [0x03, 0x20, 0xbc, 0xbe], 13, 3);
+    let hive = (AssetSymbol::Hive, [0x23, 0x20, 0xbc, 0xbe], 21, 3);
+    let vests = (AssetSymbol::Vests, [0x46, 0x20, 0xbc, 0xbe], 37, 6);
+    let table = [
+        (hbd, Mainnet, b"\x03SBD\0\0\0\0"),
+        (hbd, Testnet, b"\x03TBD\0\0\0\0"),
+        (hive, Mainnet, b"\x03STEEM\0\0"),
+        (hive, Testnet, b"\x03TESTS\0\0"),
+        (vests, Mainnet, b"\x06VESTS\0\0"),
+        (vests, Testnet, b"\x06VESTS\0\0"),
     ];
-    for (symbol, symbols, legacy, hf26, nai, decimals) in table {
+    for ((symbol, hf26, nai, decimals), symbols, legacy) in table {
         assert_eq!(Packer::pack_one(&symbol, AssetPacking::Legacy, symbols), legacy);
         assert_eq!(Packer::pack_one(&symbol, AssetPacking::Hf26, symbols), hf26);
         let (read_symbol, counts) = read(legacy, symbols).unwrap();

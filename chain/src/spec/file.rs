@@ -92,7 +92,10 @@ pub enum SpecError {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object with the keys of a chain specification"
+)]
 struct File {
     name: Option<String>,
     base: Option<String>,
