@@ -42,6 +42,8 @@ impl Names {
     fn sort(&mut self) {
         self.many.sort_unstable();
         self.many.dedup();
+        // Equal sets are equal, in whatever order their names came.
+        self.one = self.many.first().copied().or(self.one);
     }
 
     fn as_slice(&self) -> &[AccountName] {
@@ -312,3 +314,6 @@ fn add(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,6 +41,8 @@ pub mod majority;
 pub mod shuffle;
 pub mod slots;
 mod state;
+#[cfg(test)]
+mod tests;
 
 pub use bytes::CorruptSchedule;
 pub use draw::{Dequeued, Schedule, Undecidable, WitnessCounts, WitnessFact};

@@ -6,9 +6,7 @@
 //! the grid.
 
 use cairn_chain::Time;
-
-/// Seconds from slot to slot.
-pub const BLOCK_INTERVAL: u32 = 3;
+use cairn_chain::spec::BLOCK_INTERVAL;
 
 /// When slot 1 begins. `head`: time of the head block; `None` while the chain is empty.
 #[must_use]

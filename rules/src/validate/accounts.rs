@@ -12,7 +12,7 @@ fn new_authorities(
     owner: &Authority,
     active: &Authority,
     posting: &Authority,
-    rules: &Rules,
+    rules: &Rules<'_>,
 ) -> Result<(), ValidityError> {
     for (field, value) in [("owner", owner), ("active", active), ("posting", posting)] {
         authority::form(field, value)?;
@@ -25,7 +25,7 @@ fn given_authorities(
     owner: Option<&Authority>,
     active: Option<&Authority>,
     posting: Option<&Authority>,
-    rules: &Rules,
+    rules: &Rules<'_>,
 ) -> Result<(), ValidityError> {
     for (field, value) in [("owner", owner), ("active", active), ("posting", posting)] {
         if let Some(value) = value {
@@ -35,7 +35,7 @@ fn given_authorities(
     Ok(())
 }
 
-pub(super) fn create(op: &AccountCreate<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn create(op: &AccountCreate<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     fields::name("new_account_name", op.new_account_name)?;
     fields::creation_fee(op.fee)?;
     new_authorities(&op.owner, &op.active, &op.posting, rules)?;
@@ -44,7 +44,7 @@ pub(super) fn create(op: &AccountCreate<'_>, rules: &Rules) -> Result<(), Validi
 
 pub(super) fn create_with_delegation(
     op: &AccountCreateWithDelegation<'_>,
-    rules: &Rules,
+    rules: &Rules<'_>,
 ) -> Result<(), ValidityError> {
     rules.until(20)?;
     fields::name("new_account_name", op.new_account_name)?;
@@ -56,14 +56,14 @@ pub(super) fn create_with_delegation(
     fields::metadata("json_metadata", op.json_metadata)
 }
 
-pub(super) fn claim(op: &ClaimAccount, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn claim(op: &ClaimAccount, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.since(20)?;
     fields::name("creator", op.creator)?;
     fields::creation_fee(op.fee)?;
     fields::at_most("extensions", op.extensions.len(), 0)
 }
 
-pub(super) fn create_claimed(op: &CreateClaimedAccount<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn create_claimed(op: &CreateClaimedAccount<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.since(20)?;
     fields::name("creator", op.creator)?;
     fields::name("new_account_name", op.new_account_name)?;
@@ -74,7 +74,7 @@ pub(super) fn create_claimed(op: &CreateClaimedAccount<'_>, rules: &Rules) -> Re
 
 /// Neither the form of members' names is checked here (they must exist, which is checked later), nor, before hardfork 20,
 /// their number: history holds larger authorities.
-pub(super) fn update(op: &AccountUpdate<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn update(op: &AccountUpdate<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     fields::name("account", op.account)?;
     if rules.hardfork >= 20 {
         given_authorities(op.owner.as_ref(), op.active.as_ref(), op.posting.as_ref(), rules)?;
@@ -82,7 +82,7 @@ pub(super) fn update(op: &AccountUpdate<'_>, rules: &Rules) -> Result<(), Validi
     fields::metadata("json_metadata", op.json_metadata)
 }
 
-pub(super) fn update2(op: &AccountUpdate2<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn update2(op: &AccountUpdate2<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.since(21)?;
     fields::name("account", op.account)?;
     given_authorities(op.owner.as_ref(), op.active.as_ref(), op.posting.as_ref(), rules)?;
@@ -90,7 +90,10 @@ pub(super) fn update2(op: &AccountUpdate2<'_>, rules: &Rules) -> Result<(), Vali
     fields::metadata("posting_json_metadata", op.posting_json_metadata)
 }
 
-pub(super) fn decline_voting_rights(op: &DeclineVotingRights, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn decline_voting_rights(
+    op: &DeclineVotingRights,
+    rules: &Rules<'_>,
+) -> Result<(), ValidityError> {
     rules.since(14)?;
     fields::name("account", op.account)
 }

@@ -16,7 +16,11 @@ pub(super) fn form(field: &'static str, authority: &Authority) -> Result<(), Val
 }
 
 /// Not more members than allowed.
-pub(super) fn size(field: &'static str, authority: &Authority, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn size(
+    field: &'static str,
+    authority: &Authority,
+    rules: &Rules<'_>,
+) -> Result<(), ValidityError> {
     let limit = rules.authority_members();
     // Canonical form has never more members, so that it need not be made for what is small enough.
     if authority.members() <= limit {

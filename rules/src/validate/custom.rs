@@ -18,7 +18,7 @@ fn distinct(names: &[cairn_chain::AccountName]) -> usize {
     names.len()
 }
 
-pub(super) fn custom(op: &Custom<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn custom(op: &Custom<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     let names = distinct(&op.required_auths);
     fields::not_empty("required_auths", names)?;
     fields::at_most("required_auths", names, rules.authority_members())?;
@@ -28,7 +28,7 @@ pub(super) fn custom(op: &Custom<'_>, rules: &Rules) -> Result<(), ValidityError
     Ok(())
 }
 
-pub(super) fn json(op: &CustomJson<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn json(op: &CustomJson<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     let names = distinct(&op.required_auths) + distinct(&op.required_posting_auths);
     fields::not_empty("required_auths and required_posting_auths", names)?;
     fields::at_most(

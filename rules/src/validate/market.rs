@@ -61,7 +61,7 @@ const fn converted(amount: Asset, price: Price) -> i64 {
     result as i64
 }
 
-pub(super) fn feed(op: &FeedPublish, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn feed(op: &FeedPublish, rules: &Rules<'_>) -> Result<(), ValidityError> {
     fields::name("publisher", op.publisher)?;
     let rate = op.exchange_rate;
     match (rate.base.symbol, rate.quote.symbol) {
@@ -89,7 +89,10 @@ pub(super) fn convert(op: &Convert) -> Result<(), ValidityError> {
     fields::positive("amount", op.amount)
 }
 
-pub(super) fn collateralized_convert(op: &CollateralizedConvert, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn collateralized_convert(
+    op: &CollateralizedConvert,
+    rules: &Rules<'_>,
+) -> Result<(), ValidityError> {
     rules.since(25)?;
     fields::name("owner", op.owner)?;
     fields::symbol("amount", op.amount, AssetSymbol::Hive)?;

@@ -1,7 +1,6 @@
 //! Proof of work: what can be checked without the chain. Whether the work is hard enough and for the present block needs
 //! state.
 
-use cairn_chain::ChainKind;
 use cairn_chain::operations::{EquihashPow, Pow, Pow2, Pow2Input, Pow2Work};
 use sha2::{Digest, Sha256};
 
@@ -24,9 +23,9 @@ fn work_input(op: &Pow) -> [u8; 32] {
 
 /// hived demands no more of the work than this; that its signature is the worker's was checked when blocks with it were
 /// made. On mirrornet it demands nothing, since the converter changes keys and ids.
-pub(super) fn pow(op: &Pow, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn pow(op: &Pow, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.until(13)?;
-    if rules.kind == ChainKind::Mirrornet {
+    if !rules.spec.limits.check_proof_of_work {
         return Ok(());
     }
     witnesses::properties(&op.props, true, rules)?;
@@ -40,9 +39,9 @@ pub(super) fn pow(op: &Pow, rules: &Rules) -> Result<(), ValidityError> {
     Ok(())
 }
 
-pub(super) fn pow2(op: &Pow2, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn pow2(op: &Pow2, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.until(17)?;
-    if rules.kind != ChainKind::Mirrornet {
+    if rules.spec.limits.check_proof_of_work {
         witnesses::properties(&op.props, true, rules)?;
         match &op.work {
             Pow2Work::Hash(work) => fields::name("worker_account", work.input.worker_account)?,

@@ -39,14 +39,13 @@ pub use error::ValidityError;
 
 /// What the rules depend on besides the operation.
 #[derive(Debug, Clone, Copy)]
-struct Rules {
+struct Rules<'s> {
     /// Number of the last hardfork in force.
     hardfork: u8,
-    kind: ChainKind,
-    symbols: cairn_chain::Symbols,
+    spec: &'s ChainSpec,
 }
 
-impl Rules {
+impl Rules<'_> {
     fn since(&self, hardfork: u8) -> Result<(), ValidityError> {
         if self.hardfork >= hardfork {
             return Ok(());
@@ -70,17 +69,9 @@ impl Rules {
     /// Accounts and keys that an authority may have, and names that a custom operation may require. The converter that
     /// makes mirrornet's blocks adds one.
     const fn authority_members(&self) -> usize {
-        match self.kind {
+        match self.spec.kind {
             ChainKind::Mirrornet => 41,
             _ => 40,
-        }
-    }
-
-    /// Least account creation fee that a witness may ask for, in 0.001 HIVE.
-    const fn least_creation_fee(&self) -> i64 {
-        match self.kind {
-            ChainKind::Mainnet | ChainKind::Mirrornet => 1,
-            ChainKind::Testnet | ChainKind::SteemTestnet => 0,
         }
     }
 }
@@ -91,11 +82,7 @@ impl Rules {
 /// The first rule that is broken; in a transaction it makes the transaction invalid, in a block the block.
 pub fn operation(operation: &Operation<'_>, hardfork: u8, spec: &ChainSpec) -> Result<(), ValidityError> {
     use Operation as Op;
-    let rules = &Rules {
-        hardfork,
-        kind: spec.kind,
-        symbols: spec.symbols,
-    };
+    let rules = &Rules { hardfork, spec };
     match operation {
         Op::Vote(op) => comments::vote(op),
         Op::Comment(op) => comments::comment(op),

@@ -33,7 +33,7 @@ fn ids(ids: &[i64]) -> Result<(), ValidityError> {
     fields::at_most("proposal_ids", distinct.len(), IDS_LIMIT)
 }
 
-pub(super) fn create(op: &CreateProposal<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn create(op: &CreateProposal<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.since(21)?;
     fields::name("creator", op.creator)?;
     fields::name("receiver", op.receiver)?;
@@ -46,20 +46,20 @@ pub(super) fn create(op: &CreateProposal<'_>, rules: &Rules) -> Result<(), Valid
     content(op.daily_pay, op.subject, op.permlink)
 }
 
-pub(super) fn update(op: &UpdateProposal<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn update(op: &UpdateProposal<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.since(24)?;
     fields::name("creator", op.creator)?;
     fields::range("proposal_id", op.proposal_id, 0, i64::MAX)?;
     content(op.daily_pay, op.subject, op.permlink)
 }
 
-pub(super) fn votes(op: &UpdateProposalVotes, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn votes(op: &UpdateProposalVotes, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.since(21)?;
     fields::name("voter", op.voter)?;
     ids(&op.proposal_ids)
 }
 
-pub(super) fn remove(op: &RemoveProposal, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn remove(op: &RemoveProposal, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.since(21)?;
     fields::name("proposal_owner", op.proposal_owner)?;
     ids(&op.proposal_ids)

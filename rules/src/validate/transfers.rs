@@ -30,7 +30,7 @@ pub(super) fn to_vesting(op: &TransferToVesting) -> Result<(), ValidityError> {
     fields::positive("amount", op.amount)
 }
 
-pub(super) fn withdraw_vesting(op: &WithdrawVesting, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn withdraw_vesting(op: &WithdrawVesting, rules: &Rules<'_>) -> Result<(), ValidityError> {
     fields::name("account", op.account)?;
     fields::symbol("vesting_shares", op.vesting_shares, AssetSymbol::Vests)?;
     // History holds negative amounts.
@@ -91,7 +91,7 @@ pub(super) fn from_savings(op: &TransferFromSavings<'_>) -> Result<(), ValidityE
     fields::memo(op.memo)
 }
 
-pub(super) fn recurrent(op: &RecurrentTransfer<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn recurrent(op: &RecurrentTransfer<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.since(25)?;
     fields::name("from", op.from)?;
     fields::name("to", op.to)?;

@@ -151,12 +151,12 @@ impl<'a> Values<'_, 'a> {
 }
 
 /// The operation's own rules. Ranges hold for the value whether its name counts yet or not.
-pub(super) fn check(op: &WitnessSetProperties<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn check(op: &WitnessSetProperties<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     rules.since(20)?;
     fields::name("owner", op.owner)?;
     let properties = Values {
         op,
-        symbols: rules.symbols,
+        symbols: rules.spec.symbols,
     };
     properties
         .key("key")?
@@ -167,7 +167,7 @@ pub(super) fn check(op: &WitnessSetProperties<'_>, rules: &Rules) -> Result<(), 
         fields::range(
             "account_creation_fee",
             fee.amount,
-            rules.least_creation_fee(),
+            rules.spec.limits.min_account_creation_fee,
             MOST_CREATION_FEE,
         )?;
     }

@@ -19,7 +19,7 @@ pub(super) const MOST_BLOCK_SIZE: i64 = 2_097_152;
 pub(super) fn properties(
     props: &ChainProperties,
     proper_symbol: bool,
-    rules: &Rules,
+    rules: &Rules<'_>,
 ) -> Result<(), ValidityError> {
     let fee = props.account_creation_fee;
     if proper_symbol && fee.symbol != FeeSymbol::Hive {
@@ -30,7 +30,7 @@ pub(super) fn properties(
     fields::range(
         "account_creation_fee",
         fee.amount,
-        rules.least_creation_fee(),
+        rules.spec.limits.min_account_creation_fee,
         MOST_CREATION_FEE,
     )?;
     fields::range(
@@ -53,7 +53,7 @@ pub(super) fn url(url: &[u8]) -> Result<(), ValidityError> {
     fields::utf8("url", url)
 }
 
-pub(super) fn update(op: &WitnessUpdate<'_>, rules: &Rules) -> Result<(), ValidityError> {
+pub(super) fn update(op: &WitnessUpdate<'_>, rules: &Rules<'_>) -> Result<(), ValidityError> {
     fields::name("owner", op.owner)?;
     url(op.url.as_bytes())?;
     fields::not_negative("fee", op.fee)?;

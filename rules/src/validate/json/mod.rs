@@ -6,7 +6,7 @@
 //! * the *strict* one ([`mod@strict`]) takes JSON as RFC 8259 has it, with one surprise: any `null` in it is an error, so
 //!   that every text with a `null` is for the lax one to decide;
 //! * the *lax* one ([`mod@lax`]) takes words without quotes, missing or repeated commas, control characters in strings,
-//!   and more; but white space behind the value, or an exponent with a sign, is an error to it.
+//!   and more; but white space behind the value, or an exponent with a plus sign, is an error to it.
 //!
 //! hived's fast parser is a library whose corner cases differ between versions. Where they matter the verdict is
 //! [`Verdict::Undecided`], and [`check`] accepts the text: a block that hived took must not be refused here.

@@ -47,16 +47,19 @@ pub fn parse(text: &str) -> Strict {
     let end = scanner.position;
     scanner.white_space();
     let rest = &scanner.bytes[scanner.position..];
-    if scanner.has_null {
-        return Strict::WithNull;
-    }
     if !rest.is_empty() {
+        if scanner.has_null {
+            return Strict::No;
+        }
         // A word or number must end where it ends; of everything else only the value is looked at.
         let runs_on = is_scalar && end == scanner.position;
         if runs_on || !strings_end(rest) {
             return Strict::No;
         }
         return Strict::Undecided(Undecided::TrailingContent);
+    }
+    if scanner.has_null {
+        return Strict::WithNull;
     }
     scanner.doubt.map_or(Strict::Json, Strict::Undecided)
 }
