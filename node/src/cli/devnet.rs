@@ -1,0 +1,43 @@
+//! `cairn devnet ...`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// Commands on local chains.
+#[derive(Clone, Debug, Subcommand)]
+pub enum DevnetCommand {
+    /// Write a valid chain in Hive's format: real keys, real signatures, several witnesses.
+    ///
+    /// The same seed, profile and number of blocks give the same chain, byte for byte.
+    Generate(GenerateArgs),
+}
+
+/// Arguments of `cairn devnet generate`.
+#[derive(Clone, Debug, Args)]
+pub struct GenerateArgs {
+    /// Number of blocks.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub blocks: u32,
+
+    /// Folder to write to; made if it does not exist. A block log that is there already is not overwritten.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// Seed of everything random.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+
+    /// What the blocks hold: mixed (30 to 60 transactions a block: custom_json, votes, comments, transfers,
+    /// account operations) or empty (no transactions).
+    #[arg(long, value_name = "NAME", default_value = "mixed")]
+    pub profile: String,
+
+    /// Compress the blocks with zstd.
+    #[arg(long)]
+    pub compress: bool,
+
+    /// Print one JSON object as the last line.
+    #[arg(long)]
+    pub json: bool,
+}
