@@ -1,7 +1,7 @@
 //! From stored bytes to a block, with the place in the log in every error.
 
 use cairn_block_log::{BlockDecoder, BlockFault, BlockLog, LogError, Place, StoredBlock};
-use cairn_chain::{BlockId, DecodedBlock, SignedHeader, Symbols};
+use cairn_chain::{BlockId, DecodedBlock, SignedHeader, Symbols, UnpackError, UnpackErrorKind};
 
 /// The error for a block of the log.
 pub(super) fn fault(log: &BlockLog, number: u32, fault: BlockFault) -> LogError {
@@ -56,5 +56,32 @@ fn check_number(expected: u32, found: u32) -> Result<(), BlockFault> {
         Ok(())
     } else {
         Err(BlockFault::Number { expected, found })
+    }
+}
+
+/// What an operator can try when a log is not damaged but read wrongly.
+pub(super) fn advice(error: &LogError) -> Option<&'static str> {
+    let (LogError::Block { fault, .. } | LogError::TornTail { fault, .. }) = error else {
+        return None;
+    };
+    match fault {
+        BlockFault::Unpack(UnpackError {
+            kind: UnpackErrorKind::UnknownSymbol { .. },
+            ..
+        }) => Some("Is the log another chain's? See --chain"),
+        fault if !fault.is_damage() => {
+            Some("The log may be whole: give the folder with the dictionaries, --zstd-dictionaries DIR")
+        }
+        _ => None,
+    }
+}
+
+/// An error with its advice, for commands that say no more about it.
+pub(super) fn with_advice(error: LogError) -> anyhow::Error {
+    let advice = advice(&error);
+    let error = anyhow::Error::from(error);
+    match advice {
+        Some(advice) => anyhow::anyhow!("{}. {advice}", crate::exit::full_text(error.as_ref())),
+        None => error,
     }
 }

@@ -20,8 +20,8 @@ pub fn execute(args: &GetArgs) -> Result<ExitCode, CommandError> {
     let source = LogSource::open(&args.log)?;
     let stored = source.log.read(args.number).map_err(anyhow::Error::from)?;
     let mut decoder = BlockDecoder::new(Arc::clone(source.log.dictionaries()));
-    let block = block::decode(&source.log, &mut decoder, stored, source.chain.symbols)
-        .map_err(anyhow::Error::from)?;
+    let block =
+        block::decode(&source.log, &mut decoder, stored, source.chain.symbols).map_err(block::with_advice)?;
     if args.raw {
         output::text(&(hex::encode(block.bytes()) + "\n"))?;
         return Ok(ExitCode::Done);

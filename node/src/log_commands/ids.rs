@@ -46,7 +46,7 @@ pub fn execute(args: &IdsArgs) -> Result<ExitCode, CommandError> {
         })?;
     }
     match fault {
-        Some(EachError::Log(error)) => Err(CommandError::Failed(error.into())),
+        Some(EachError::Log(error)) => Err(CommandError::Failed(super::block::with_advice(error))),
         Some(EachError::Output(error)) => Err(CommandError::Failed(error.into())),
         None => Ok(ExitCode::Done),
     }

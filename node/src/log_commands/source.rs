@@ -12,6 +12,8 @@ use crate::chain_choice::{self, ChainError};
 use crate::cli::LogArgs;
 use crate::exit::CommandError;
 
+use super::block;
+
 /// An open log and the chain that it belongs to.
 pub struct LogSource {
     /// The log, opened for reading.
@@ -38,7 +40,7 @@ impl From<OpenError> for CommandError {
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::Chain(_) | OpenError::Dictionaries(_) => Self::usage(error),
-            OpenError::Log(_) => Self::Failed(error.into()),
+            OpenError::Log(error) => Self::Failed(block::with_advice(error)),
         }
     }
 }

@@ -75,7 +75,7 @@ pub fn info(source: &LogSource, threads: NonZeroUsize) -> anyhow::Result<Value> 
         });
         drop(progress);
         if let Some(error) = fault {
-            return Err(error.into());
+            return Err(block::with_advice(error));
         }
         let files = files
             .join()

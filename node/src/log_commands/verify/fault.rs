@@ -7,6 +7,7 @@ use cairn_sync::checkpoint::Checkpoint;
 use serde_json::{Value, json};
 
 use crate::exit::CommandError;
+use crate::log_commands::block;
 use crate::log_commands::source::OpenError;
 
 /// Why a log is refused.
@@ -87,31 +88,26 @@ impl Fault {
         }
     }
 
-    fn remedy(&self) -> String {
+    /// What the operator can do.
+    fn remedy(&self) -> Option<String> {
         match self {
-            Self::Open(_) => "See the message".to_owned(),
-            Self::Empty => "Name another log".to_owned(),
-            Self::Checkpoint(contradiction) => format!(
+            Self::Open(_) | Self::Empty => None,
+            Self::Checkpoint(contradiction) => Some(format!(
                 "Compare block {} on a node that you trust with the checkpoint ({}). If the checkpoint is right, this log \
                  is of another chain or was altered: take another copy, or get the blocks from peers with `cairn run`",
                 contradiction.checkpoint.number, contradiction.origin
-            ),
+            )),
             Self::Log { error, good } => {
-                let whole = match good {
-                    Some(number) => format!("Blocks up to {number} are without fault. "),
-                    None => String::new(),
-                };
-                let act = match &**error {
-                    LogError::Block { fault, .. } if !fault.is_damage() => {
-                        "The log may be whole: give the folder with the dictionaries, --zstd-dictionaries DIR"
-                    }
-                    LogError::Block { .. } => {
-                        "Take another copy of the file named, or get the blocks from peers with `cairn run` and a \
-                         checkpoint"
-                    }
-                    _ => "See the message",
-                };
-                whole + act
+                let act = block::advice(error).or(match &**error {
+                    LogError::Block { .. } => Some(
+                        "Take another copy of the file, or get the blocks from peers with `cairn run` and a checkpoint",
+                    ),
+                    _ => None,
+                })?;
+                Some(match good {
+                    Some(number) => format!("Blocks up to {number} are without fault. {act}"),
+                    None => act.to_owned(),
+                })
             }
         }
     }
@@ -161,7 +157,10 @@ impl Fault {
 
 impl From<Fault> for CommandError {
     fn from(fault: Fault) -> Self {
-        let error = anyhow!("{}. {}", fault.message(), fault.remedy());
+        let error = match fault.remedy() {
+            Some(remedy) => anyhow!("{}. {remedy}", fault.message()),
+            None => anyhow!("{}", fault.message()),
+        };
         match fault {
             Fault::Open(error) => error.into(),
             Fault::Checkpoint(_) => Self::Contradiction(error),
