@@ -60,6 +60,11 @@ impl Journal {
         self.priors.drain(..).rev()
     }
 
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.priors.len()
+    }
+
     /// Makes the next block's number the last one, for tests of what follows.
     #[cfg(test)]
     pub(crate) fn skip_to_last_number(&mut self) {

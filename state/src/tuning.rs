@@ -102,8 +102,8 @@ fn family(cache: &Cache, write_buffer: usize) -> Options {
     // A lookup that misses the working set asks the write buffer first; this answers "no" without walking it.
     family.set_memtable_prefix_bloom_ratio(0.02);
     family.set_memtable_whole_key_filtering(true);
-    // Registers have names and numbers in common although their order has no meaning: LZ4 saves about a third of
-    // the disk and of the page cache for a microsecond a block. The two youngest levels are rewritten at once.
+    // Values share names and small numbers although the order of their paths has no meaning, so LZ4 finds something
+    // and costs little either way; the two youngest levels are soon rewritten and stay as they are.
     family.set_compression_per_level(&[
         DBCompressionType::None,
         DBCompressionType::None,

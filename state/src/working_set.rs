@@ -212,6 +212,12 @@ mod tests {
         write(&mut set, b"kept", b"a longer value");
         write(&mut set, b"kept", b"");
         write(&mut set, b"new", b"value");
+        write(&mut set, b"new", b"other");
+        assert_eq!(
+            set.journal.len(),
+            2,
+            "only the first change of a register is journaled"
+        );
         let sum: usize = set.dirty.iter().map(|&at| set.cache.slot(at).cost()).sum();
         assert_eq!(set.dirty_bytes(), sum);
         set.undo_block();

@@ -57,15 +57,22 @@ fn a_killed_process_leaves_a_whole_state() {
     let mut random = pseudo_random(seed());
     let mut previous = 0;
     for kill in 1..=KILLS {
-        let mut child = common::role("committer", "committer", dir.path())
+        let child = common::role("committer", "committer", dir.path())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
+        let mut child = common::Killed(child);
         std::thread::sleep(Duration::from_millis(50 + random(400)));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        child.0.kill().unwrap();
+        child.0.wait().unwrap();
         let mut output = String::new();
-        child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+        child
+            .0
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut output)
+            .unwrap();
         // The last line may be cut.
         let returned = output
             .split_inclusive('\n')

@@ -26,10 +26,11 @@ fn writer() {
 fn a_reader_beside_a_writer_sees_whole_states_that_move_on() {
     let dir = tempfile::tempdir().unwrap();
     whole::advance(&mut common::open(dir.path()), 1).unwrap();
-    let mut child = common::role("writer", "writer", dir.path())
+    let child = common::role("writer", "writer", dir.path())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
+    let mut child = common::Killed(child);
 
     // Write buffers of 64 KiB and commits of about 13 KB: the files under the readers change all the time.
     let first = Store::open_read_only(dir.path()).unwrap();
@@ -43,10 +44,9 @@ fn a_reader_beside_a_writer_sees_whole_states_that_move_on() {
         assert!(number >= last, "{number} after {last}");
         (opens, last) = (opens + 1, number);
     }
-    let running = child.try_wait().unwrap().is_none();
+    let running = child.0.try_wait().unwrap().is_none();
     let locked = Store::open(dir.path(), &common::small()).map(|_| ()).unwrap_err();
-    child.kill().unwrap();
-    child.wait().unwrap();
+    drop(child);
     println!("{opens} read-only opens beside the writer, commits {number} to {last}");
     assert!(running, "the writer was not disturbed");
     assert!(last > number + 20, "the writer wrote: {number} to {last}");

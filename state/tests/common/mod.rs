@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use cairn_state::{Registers, Store, StoreOptions};
 
@@ -36,6 +36,17 @@ pub(crate) fn role(test: &str, role: &str, dir: &Path) -> Command {
         .env(ROLE, role)
         .env(DIR, dir);
     command
+}
+
+/// A process that is killed at the latest when its test ends, however that ends.
+pub(crate) struct Killed(pub(crate) Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // Nothing can be done about a process that is gone already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// The directory, when this process is to play a role.
