@@ -1,6 +1,6 @@
 //! What makes a block the one that belongs at its place: everything that its bytes can prove without chain state.
 
-use cairn_chain::{BlockId, ChainSpec, DecodedBlock, Signature};
+use cairn_chain::{BlockId, ChainSpec, DecodedBlock, Signature, Time};
 
 use crate::BlockFault;
 
@@ -33,8 +33,8 @@ impl Expected {
     }
 }
 
-/// Decodes a block whole and checks number, link, Merkle root, and that there is a signature (whose it is, only chain
-/// state can tell).
+/// Decodes a block whole and checks number, link, Merkle root, and that time, witness and signature are there (whether
+/// they are right, only chain state can tell).
 pub(crate) fn check(raw: Vec<u8>, expected: Expected, chain: &ChainSpec) -> Result<DecodedBlock, BlockFault> {
     let block = DecodedBlock::decode(raw, chain.symbols)?;
     if let Some(number) = expected.number.filter(|number| *number != block.number()) {
@@ -50,8 +50,17 @@ pub(crate) fn check(raw: Vec<u8>, expected: Expected, chain: &ChainSpec) -> Resu
             found: header.previous,
         });
     }
-    if header.witness_signature == Signature([0; 65]) {
-        return Err(BlockFault::NoSignature);
+    for (field, blank) in [
+        ("timestamp", header.timestamp == Time(0)),
+        ("witness name", header.witness.as_bytes().is_empty()),
+        (
+            "witness signature",
+            header.witness_signature == Signature([0; 65]),
+        ),
+    ] {
+        if blank {
+            return Err(BlockFault::Blank { field });
+        }
     }
     block.check_merkle_root(chain)?;
     Ok(block)

@@ -80,9 +80,12 @@ pub enum BlockFault {
     /// The transactions are not those that the header commits to.
     #[error(transparent)]
     Merkle(#[from] MerkleMismatch),
-    /// A witness signature of zeros: zeroed bytes look like an empty block 1.
-    #[error("the witness signature is missing (all zeros)")]
-    NoSignature,
+    /// A field that no real block leaves blank: zeroed bytes decode as an empty block 1.
+    #[error("the {field} is blank (zero)")]
+    Blank {
+        /// Which field of the header.
+        field: &'static str,
+    },
 }
 
 impl BlockFault {

@@ -43,11 +43,52 @@ impl Step {
     }
 }
 
-/// A walk from `end` down to the start of the file.
-pub(crate) struct TrailerWalk<'a> {
+/// Reads trailers of a file, near one another towards its start.
+pub(crate) struct Trailers<'a> {
     file: &'a File,
     window: Vec<u8>,
     window_start: u64,
+}
+
+impl<'a> Trailers<'a> {
+    pub(crate) fn new(file: &'a File) -> Self {
+        Self {
+            file,
+            window: Vec::new(),
+            window_start: 0,
+        }
+    }
+
+    /// The block whose trailer ends at `end`.
+    pub(crate) fn block_before(&mut self, end: u64) -> Result<Step, WalkError> {
+        let Some(at) = end.checked_sub(TRAILER_LEN as u64) else {
+            return Err(WalkError::Fault(0, BlockFault::Extent { start: 0, end: 0 }));
+        };
+        let trailer = self.at(at).map_err(WalkError::Io)?;
+        let attributes = check_trailer(trailer, at).map_err(|fault| WalkError::Fault(at, fault))?;
+        Ok(Step { attributes, end: at })
+    }
+
+    fn at(&mut self, at: u64) -> io::Result<u64> {
+        let end = at + TRAILER_LEN as u64;
+        let held = self.window_start..=self.window_start + self.window.len() as u64;
+        if !held.contains(&at) || !held.contains(&end) {
+            let start = end.saturating_sub(WINDOW);
+            self.window.resize((end - start) as usize, 0);
+            self.window_start = start;
+            if let Err(error) = self.file.read_exact_at(&mut self.window, start) {
+                self.window.clear();
+                return Err(error);
+            }
+        }
+        let from = (at - self.window_start) as usize;
+        Ok(trailer_of(&self.window[from..from + TRAILER_LEN]))
+    }
+}
+
+/// A walk from `end` down to the start of the file.
+pub(crate) struct TrailerWalk<'a> {
+    trailers: Trailers<'a>,
     end: u64,
 }
 
@@ -55,9 +96,7 @@ impl<'a> TrailerWalk<'a> {
     /// Starts behind the last trailer.
     pub(crate) fn new(file: &'a File, end: u64) -> Self {
         Self {
-            file,
-            window: Vec::new(),
-            window_start: end,
+            trailers: Trailers::new(file),
             end,
         }
     }
@@ -67,25 +106,9 @@ impl<'a> TrailerWalk<'a> {
         if self.end == 0 {
             return Ok(None);
         }
-        let Some(at) = self.end.checked_sub(TRAILER_LEN as u64) else {
-            return Err(WalkError::Fault(0, BlockFault::Extent { start: 0, end: 0 }));
-        };
-        let trailer = self.trailer_at(at).map_err(WalkError::Io)?;
-        let attributes = check_trailer(trailer, at).map_err(|fault| WalkError::Fault(at, fault))?;
-        self.end = attributes.offset();
-        Ok(Some(Step { attributes, end: at }))
-    }
-
-    fn trailer_at(&mut self, at: u64) -> io::Result<u64> {
-        if at < self.window_start {
-            let end = at + TRAILER_LEN as u64;
-            let start = end.saturating_sub(WINDOW);
-            self.window.resize((end - start) as usize, 0);
-            self.file.read_exact_at(&mut self.window, start)?;
-            self.window_start = start;
-        }
-        let from = (at - self.window_start) as usize;
-        Ok(trailer_of(&self.window[from..from + TRAILER_LEN]))
+        let step = self.trailers.block_before(self.end)?;
+        self.end = step.attributes.offset();
+        Ok(Some(step))
     }
 }
 
@@ -108,14 +131,18 @@ pub(crate) fn check_trailer(trailer: u64, at: u64) -> Result<Attributes, BlockFa
     }
 }
 
-/// All trailers of the file's first `end` bytes in order, or where the walk broke. `most` bounds their number.
-pub(crate) fn collect(file: &File, end: u64, most: u32) -> Result<Vec<u64>, WalkError> {
+/// So many blocks more than expected are collected, so that the first one too many can be named.
+const SURPLUS: usize = 1000;
+
+/// All trailers of the file's first `end` bytes in order, or where the walk broke. About `expected` is their number;
+/// far more are refused, since memory is taken for each.
+pub(crate) fn collect(file: &File, end: u64, expected: u32) -> Result<Vec<u64>, WalkError> {
     // Any file of this length has room for so many blocks at most, whatever number its head block claims.
     let room = end / (MIN_STORED_SIZE + TRAILER_LEN as u64);
-    let mut trailers = Vec::with_capacity(room.min(u64::from(most)) as usize);
+    let mut trailers = Vec::with_capacity(room.min(u64::from(expected)) as usize);
     let mut walk = TrailerWalk::new(file, end);
     while let Some(step) = walk.step_back()? {
-        if trailers.len() >= most as usize {
+        if trailers.len() >= expected as usize + SURPLUS {
             return Err(WalkError::Fault(step.end, BlockFault::NoBlock));
         }
         trailers.push(step.attributes.pack());

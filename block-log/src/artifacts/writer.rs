@@ -29,7 +29,8 @@ impl ArtifactsWriter {
         artifacts.header().revision.starts_with("cairn ")
     }
 
-    /// Starts a file without records for a log whose first block is `first`, in place of any that is there.
+    /// Starts a file without records for a log whose first block is `first`. It stands under another name until it is
+    /// [published](Self::publish), so that a crash leaves the old file or a finished new one.
     pub(crate) fn create(path: &Path, first: u32) -> Result<Self, LogError> {
         let header = ArtifactsHeader {
             version: ArtifactsVersion::V1_1,
@@ -39,26 +40,27 @@ impl ArtifactsWriter {
             dirty: true,
             interrupted_at: 0,
         };
-        // A new file under another name, so that a crash leaves the old one or a whole new one.
-        let mut fresh = path.as_os_str().to_owned();
-        fresh.push(".new");
-        let fresh = PathBuf::from(fresh);
+        let mut name = path.as_os_str().to_owned();
+        name.push(".new");
+        let path = PathBuf::from(name);
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(true)
-            .open(&fresh)
-            .map_err(LogError::io("create", &fresh))?;
-        file.write_all_at(&header.pack(), 0)
-            .map_err(LogError::io("write", &fresh))?;
-        file.sync_data().map_err(LogError::io("sync", &fresh))?;
-        fs::rename(&fresh, path).map_err(LogError::io("put the new artifacts in place at", path))?;
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            header,
-        })
+            .open(&path)
+            .map_err(LogError::io("create", &path))?;
+        let mut writer = Self { path, file, header };
+        writer.write_header()?;
+        Ok(writer)
+    }
+
+    /// Puts a file that was created in the place where it belongs. The folder must be synced after it.
+    pub(crate) fn publish(&mut self, path: &Path) -> Result<(), LogError> {
+        self.file.sync_all().map_err(LogError::io("sync", &self.path))?;
+        fs::rename(&self.path, path).map_err(LogError::io("put the new artifacts in place at", path))?;
+        path.clone_into(&mut self.path);
+        Ok(())
     }
 
     /// Goes on with a complete version 1.1 file behind its record of block `head`, and marks it as open.

@@ -4,12 +4,13 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use cairn_chain::BlockId;
+use cairn_chain::{Block, BlockId, Symbols};
 
 use super::{Index, Part, Place};
+use crate::attributes::OFFSET_MASK;
 use crate::facts::Facts;
-use crate::trailers::{TrailerWalk, WalkError, collect};
-use crate::{Artifacts, BlockDecoder, BlockFault, Dictionaries, LogError, artifacts_path};
+use crate::trailers::{TrailerWalk, Trailers, WalkError, collect};
+use crate::{Artifacts, BlockDecoder, BlockFault, Compression, Dictionaries, LogError, artifacts_path};
 
 /// So many blocks at the end are decoded and must follow one another, as hived does it.
 const TAIL_CHECK: usize = 10;
@@ -92,7 +93,7 @@ fn check_tail(path: &Path, file: &File, end: u64, decoder: &mut BlockDecoder) ->
         let facts = step
             .read(file)
             .map_err(LogError::io("read", path))
-            .map(|stored| facts_of(step.attributes.compression(), &stored, decoder))?
+            .map(|stored| whole_facts(step.attributes.compression(), &stored, decoder))?
             .map_err(|fault| torn(offset, below, fault))?;
         if let Some(above) = above
             && above.previous != facts.id
@@ -116,9 +117,26 @@ fn check_tail(path: &Path, file: &File, end: u64, decoder: &mut BlockDecoder) ->
     })
 }
 
+/// Header facts of stored bytes that are a block from the first to the last one.
+///
+/// A frame shows where it ends, packed bytes only when they are decoded. That matters here: eight zero bytes in the
+/// middle of a block (in the Merkle root of an empty one, say) are a trailer that makes one block of all that is before
+/// them, and block 1's header is at its start. Which symbols the chain has is not known, so either may fit.
+fn whole_facts(
+    compression: Compression,
+    stored: &[u8],
+    decoder: &mut BlockDecoder,
+) -> Result<Facts, BlockFault> {
+    let facts = facts_of(compression, stored, decoder)?;
+    if compression == Compression::None && Block::unpack_exact(stored, Symbols::Mainnet).is_err() {
+        Block::unpack_exact(stored, Symbols::Testnet)?;
+    }
+    Ok(facts)
+}
+
 /// Header facts of stored bytes.
 pub(crate) fn facts_of(
-    compression: crate::Compression,
+    compression: Compression,
     stored: &[u8],
     decoder: &mut BlockDecoder,
 ) -> Result<Facts, BlockFault> {
@@ -133,12 +151,8 @@ fn find_first(
     head: u32,
     decoder: &mut BlockDecoder,
 ) -> Result<(u32, Option<Index>), LogError> {
-    // A fitting artifacts file tells it without a walk. What it says is checked when the index is first used.
-    if let Ok(artifacts) = Artifacts::open(&artifacts_path(path)) {
-        let header = artifacts.header();
-        if header.is_complete() && header.head_block == head {
-            return Ok((header.tail_block, None));
-        }
+    if let Some(first) = first_by_artifacts(path, file, end, head, decoder) {
+        return Ok((first, None));
     }
     let trailers = match collect(file, end, head) {
         Ok(trailers) => trailers,
@@ -152,38 +166,55 @@ fn find_first(
             return Err(LogError::Block { place, fault });
         }
     };
-    // The walk went down to offset 0, so that one step more decodes the first block.
-    let behind = trailers
-        .get(1)
-        .map_or(end, |trailer| trailer & crate::attributes::OFFSET_MASK);
-    let mut walk = TrailerWalk::new(file, behind);
-    let first = match walk.step_back() {
-        Ok(Some(step)) => {
-            let stored = step.read(file).map_err(LogError::io("read", path))?;
-            facts_of(step.attributes.compression(), &stored, decoder).map_err(|fault| LogError::Block {
-                place: Place {
-                    file: path.to_owned(),
-                    offset: 0,
-                    block: None,
-                },
-                fault,
-            })?
-        }
-        _ => {
-            let place = Place {
+    // The walk went down to offset 0, so there is a first block.
+    let behind = trailers.get(1).map_or(end, |trailer| trailer & OFFSET_MASK);
+    let first = first_ending_at(file, behind, decoder).map_err(|fault| match fault {
+        WalkError::Io(source) => LogError::io("read", path)(source),
+        WalkError::Fault(offset, fault) => LogError::Block {
+            place: Place {
                 file: path.to_owned(),
-                offset: 0,
+                offset,
                 block: None,
-            };
-            return Err(LogError::Block {
-                place,
-                fault: BlockFault::NoBlock,
-            });
-        }
-    };
+            },
+            fault,
+        },
+    })?;
     // If the count does not fit the numbers, the index is built again when first used, and finds out where.
     let fits = head
-        .checked_sub(first.number)
+        .checked_sub(first)
         .is_some_and(|before| before as usize + 1 == trailers.len());
-    Ok((first.number, fits.then(|| Index::from_trailers(trailers))))
+    Ok((first, fits.then(|| Index::from_trailers(trailers))))
+}
+
+/// The number without a walk, if the artifacts know where the first block ends. The number itself is the block's own.
+fn first_by_artifacts(
+    path: &Path,
+    file: &File,
+    end: u64,
+    head: u32,
+    decoder: &mut BlockDecoder,
+) -> Option<u32> {
+    let artifacts = Artifacts::open(&artifacts_path(path)).ok()?;
+    let header = artifacts.header();
+    if !header.is_complete() || header.head_block != head {
+        return None;
+    }
+    let records = artifacts.records(0..2).ok()?;
+    let behind = records.get(1).map_or(end, |record| record.trailer & OFFSET_MASK);
+    first_ending_at(file, behind, decoder)
+        .ok()
+        .filter(|first| *first == header.tail_block)
+}
+
+/// Number of the block from the start of the file up to `behind`, its trailer included.
+fn first_ending_at(file: &File, behind: u64, decoder: &mut BlockDecoder) -> Result<u32, WalkError> {
+    let step = Trailers::new(file).block_before(behind)?;
+    if step.attributes.offset() != 0 {
+        return Err(WalkError::Fault(0, BlockFault::NoBlock));
+    }
+    let stored = step.read(file).map_err(WalkError::Io)?;
+    match facts_of(step.attributes.compression(), &stored, decoder) {
+        Ok(facts) => Ok(facts.number),
+        Err(fault) => Err(WalkError::Fault(0, fault)),
+    }
 }

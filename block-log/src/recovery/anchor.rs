@@ -7,7 +7,7 @@ use crate::artifacts::ArtifactsWriter;
 use crate::check::Expected;
 use crate::facts::Facts;
 use crate::part::{Index, facts_of};
-use crate::trailers::{Step, TrailerWalk, WalkError, collect};
+use crate::trailers::{Step, Trailers, WalkError, collect};
 use crate::{Artifacts, ArtifactsVersion, BlockDecoder, BlockFault, LogError, Place, artifacts_path};
 
 /// A block up to which the file is taken to be whole; or the start of the file.
@@ -44,7 +44,7 @@ fn by_artifacts(subject: &Subject<'_>, decoder: &mut BlockDecoder) -> Result<Opt
     let ours = ArtifactsWriter::wrote(&artifacts);
     let usable = header.version == ArtifactsVersion::V1_1
         && header.is_complete()
-        && header.head_block != 0
+        && (header.head_block != 0 || ours)
         && subject.first.is_none_or(|first| first == header.tail_block)
         && (ours || !header.dirty);
     if !usable {
@@ -52,6 +52,13 @@ fn by_artifacts(subject: &Subject<'_>, decoder: &mut BlockDecoder) -> Result<Opt
     }
     let (first, head, count) = (header.tail_block, header.head_block, header.record_count());
     let torn_behind = ours && header.dirty;
+    if head == 0 {
+        // A file that was started and never synced.
+        return Ok(Some(Anchor {
+            torn_behind,
+            ..Anchor::default()
+        }));
+    }
     let Ok(records) = artifacts.records(count - 1..count) else {
         return Ok(None);
     };
@@ -62,7 +69,7 @@ fn by_artifacts(subject: &Subject<'_>, decoder: &mut BlockDecoder) -> Result<Opt
         number: Some(head),
         previous: None,
     };
-    let mut scanner = Scanner::new(subject.path, subject.file, subject.chain, decoder);
+    let mut scanner = Scanner::new(subject, decoder);
     let Ok(whole) = scanner.block_at(offset_of(record.trailer), expected)? else {
         return Ok(None);
     };
@@ -91,13 +98,12 @@ fn by_trailers(subject: &Subject<'_>, decoder: &mut BlockDecoder) -> Result<Anch
     let io = |source| LogError::io("read", subject.path)(source);
     let mut behind = subject.len;
     let mut first_fault = None;
+    let mut trailers = Trailers::new(subject.file);
     while behind > safe {
-        let mut walk = TrailerWalk::new(subject.file, behind);
         let end = behind;
         behind -= 1;
-        let step = match walk.step_back() {
-            Ok(Some(step)) => step,
-            Ok(None) => break,
+        let step = match trailers.block_before(end) {
+            Ok(step) => step,
             Err(WalkError::Io(source)) => return Err(io(source)),
             Err(WalkError::Fault(..)) => continue,
         };
@@ -170,10 +176,8 @@ fn anchor_below(
     if behind == 0 {
         return Ok(Anchor::default());
     }
-    let mut walk = TrailerWalk::new(subject.file, behind);
-    let step = match walk.step_back() {
-        Ok(Some(step)) => step,
-        Ok(None) => return fault(behind, BlockFault::NoBlock),
+    let step = match Trailers::new(subject.file).block_before(behind) {
+        Ok(step) => step,
         Err(WalkError::Io(source)) => return Err(LogError::io("read", subject.path)(source)),
         Err(WalkError::Fault(offset, found)) => return fault(offset, found),
     };

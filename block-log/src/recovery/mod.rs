@@ -13,13 +13,15 @@
 //! 3. Else a block that lies behind that reach, on a chain of trailers that leads from near the end of the file to
 //!    its start. The writer never leaves more than [`UNSYNCED_LIMIT`] bytes unsynced, which is what bounds the reach.
 //!
-//! A fault behind the anchor is not always a torn tail: a log of another chain, or a block that was tampered with,
-//! looks like one too. Such a block is followed by one that names its id. When nothing tells that the file was
-//! torn here (case 1), a block with a successor is therefore not cut but reported.
+//! A fault behind the anchor is not always a torn tail: a log of another chain, a block that was tampered with, or a bad
+//! sector looks like one too. Unless the artifacts tell that nothing behind the anchor was ever synced, a fault is
+//! therefore only cut off if no two blocks that follow one another are found behind it (`followers`).
 
 mod anchor;
+mod followers;
 mod scan;
-mod successor;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -50,7 +52,7 @@ pub struct Cut {
     pub from: u64,
     /// Length that the file had.
     pub to: u64,
-    /// Number of the last whole block; 0 if the file held none.
+    /// Number of the last whole block of the log; 0 if there is none.
     pub last_whole: u32,
     /// What was found behind it.
     pub fault: BlockFault,
@@ -110,12 +112,12 @@ pub(crate) struct Subject<'a> {
 
 /// Finds the longest prefix of whole blocks. Changes nothing.
 ///
-/// Fails if the rest is more than a crash can have torn, or a block with a successor (see the module's text), unless
+/// Fails if the rest is more than a crash can have torn, or has whole blocks in it (see the module's text), unless
 /// `anything` may be cut.
 pub(crate) fn recover(subject: &Subject<'_>, anything: bool) -> Result<Recovered, LogError> {
     let mut decoder = BlockDecoder::new(subject.dictionaries.clone());
     let anchor = anchor::find(subject, &mut decoder)?;
-    let mut scanner = Scanner::new(subject.path, subject.file, subject.chain, &mut decoder);
+    let mut scanner = Scanner::new(subject, &mut decoder);
     let mut end = anchor.behind;
     let mut head = anchor.head;
     let mut first = anchor.first;
@@ -146,7 +148,7 @@ pub(crate) fn recover(subject: &Subject<'_>, anything: bool) -> Result<Recovered
         file: subject.path.to_owned(),
         from: end,
         to: subject.len,
-        last_whole: head.map_or(0, |id| id.number()),
+        last_whole: head.or(subject.previous).map_or(0, |id| id.number()),
         fault,
     });
     let cut = match cut {
@@ -189,7 +191,7 @@ fn may_be_cut(
             fault: cut.fault,
         });
     }
-    if !torn && successor::exists(subject, cut.from, next, decoder)? {
+    if !torn && followers::exist(subject, cut.from, decoder)? {
         return Err(LogError::DamagedInside {
             place: place(next),
             fault: cut.fault,

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use cairn_chain::{Block, BlockId, ChainSpec, Reader, Unpack};
 
+use super::Subject;
 use crate::attributes::{Attributes, TRAILER_LEN};
 use crate::check::{Expected, check};
 use crate::compression::frame_len;
@@ -29,6 +30,7 @@ pub(crate) struct Whole {
 pub(crate) struct Scanner<'a> {
     path: &'a Path,
     file: &'a File,
+    len: u64,
     chain: &'a ChainSpec,
     decoder: &'a mut BlockDecoder,
     window: Vec<u8>,
@@ -41,15 +43,18 @@ const REACH: usize = MAX_STORED_SIZE + TRAILER_LEN;
 const WINDOW: usize = 4 * REACH;
 
 impl<'a> Scanner<'a> {
-    pub(crate) fn new(
-        path: &'a Path,
-        file: &'a File,
-        chain: &'a ChainSpec,
-        decoder: &'a mut BlockDecoder,
-    ) -> Self {
+    pub(crate) fn new(subject: &Subject<'a>, decoder: &'a mut BlockDecoder) -> Self {
+        let Subject {
+            path,
+            file,
+            len,
+            chain,
+            ..
+        } = *subject;
         Self {
             path,
             file,
+            len,
             chain,
             decoder,
             window: Vec::new(),
@@ -104,11 +109,11 @@ impl<'a> Scanner<'a> {
     /// Makes sure that the window holds all that may be looked at from `start` on.
     fn fill(&mut self, start: u64) -> Result<(), LogError> {
         let held = self.window_start..self.window_start + self.window.len() as u64;
-        let at_end = self.window.len() < WINDOW && !self.window.is_empty();
-        if held.contains(&start) && (at_end || held.end - start >= REACH as u64) {
+        if held.contains(&start) && (held.end >= self.len || held.end - start >= REACH as u64) {
             return Ok(());
         }
-        self.window.resize(WINDOW, 0);
+        let len = self.len.saturating_sub(start).min(WINDOW as u64);
+        self.window.resize(len as usize, 0);
         self.window_start = start;
         let filled =
             read_up_to(self.file, &mut self.window, start).map_err(LogError::io("read", self.path))?;

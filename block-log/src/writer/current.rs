@@ -46,7 +46,9 @@ impl Current {
             .map_err(LogError::io("create", path))?;
         let readable = file.try_clone().map_err(LogError::io("open", path))?;
         let part = Arc::new(Part::new(path.to_owned(), readable, first, previous));
-        let artifacts = ArtifactsWriter::create(&artifacts_path(path), first)?;
+        let artifacts_path = artifacts_path(path);
+        let mut artifacts = ArtifactsWriter::create(&artifacts_path, first)?;
+        artifacts.publish(&artifacts_path)?;
         Ok(Self::new(part, file, artifacts))
     }
 
@@ -161,25 +163,23 @@ fn resume_artifacts(
     dictionaries: &Arc<Dictionaries>,
 ) -> Result<(ArtifactsWriter, bool), LogError> {
     let path = artifacts_path(part.path());
-    let Some((first, last)) = part.range() else {
-        return Ok((ArtifactsWriter::create(&path, part.first())?, false));
-    };
-    let there = Artifacts::open(&path).ok().filter(|artifacts| {
+    let range = part.range();
+    if let Some((first, last)) = range
+        && let Ok(artifacts) = Artifacts::open(&path)
+    {
         let header = artifacts.header();
-        header.version == ArtifactsVersion::V1_1
-            && header.is_complete()
-            && header.tail_block == first
-            && header.head_block != 0
-    });
-    if let Some(artifacts) = there {
-        let head = artifacts.header().head_block.min(last);
-        if records::fit(part, &artifacts, head, dictionaries)? {
+        let usable =
+            header.version == ArtifactsVersion::V1_1 && header.is_complete() && header.tail_block == first;
+        let head = header.head_block.min(last);
+        // Without records nothing can be wrong with them.
+        if usable && (head == 0 || records::fit(part, &artifacts, head, dictionaries)?) {
             let mut writer = ArtifactsWriter::resume(&artifacts, head)?;
             records::write_missing(part, &mut writer, dictionaries)?;
             return Ok((writer, false));
         }
     }
-    let mut writer = ArtifactsWriter::create(&path, first)?;
+    let mut writer = ArtifactsWriter::create(&path, part.first())?;
     records::write_missing(part, &mut writer, dictionaries)?;
-    Ok((writer, true))
+    writer.publish(&path)?;
+    Ok((writer, range.is_some()))
 }

@@ -150,6 +150,8 @@ fn open_last(
         writable.sync_all().map_err(LogError::io("sync", path))?;
         repair.cut = Some(cut);
     }
+    // What a killed process had written may be whole and not yet durable; the artifacts will say that it is.
+    file.sync_all().map_err(LogError::io("sync", path))?;
     let Some(head) = head.filter(|_| count > 0) else {
         remove_part(path)?;
         return Ok(None);

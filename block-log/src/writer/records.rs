@@ -83,8 +83,10 @@ pub(super) fn are_complete(part: &Part, dictionaries: &Arc<Dictionaries>) -> Res
 
 /// Makes the artifacts of a full part and closes them.
 pub(super) fn make(part: &Part, dictionaries: &Arc<Dictionaries>) -> Result<(), LogError> {
-    let mut writer = ArtifactsWriter::create(&artifacts_path(part.path()), part.first())?;
+    let path = artifacts_path(part.path());
+    let mut writer = ArtifactsWriter::create(&path, part.first())?;
     write_missing(part, &mut writer, dictionaries)?;
+    writer.publish(&path)?;
     writer.close()
 }
 

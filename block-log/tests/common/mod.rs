@@ -73,6 +73,13 @@ pub fn hive() -> Option<PathBuf> {
     None
 }
 
+/// A folder for a test's files: in memory where there is such a place, since these tests sync thousands of times.
+pub fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap()
+}
+
 /// The file of a single log.
 pub fn log_file(hive: &Path, name: &str) -> PathBuf {
     hive.join("logs").join(name).join("block_log")
