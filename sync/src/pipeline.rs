@@ -1,0 +1,20 @@
+//! From stored bytes to blocks that are ready for the writer, in parallel and in order.
+//!
+//! ```text
+//! source ── RawBatch ──> Feed ──> worker threads: prepare ──> Prepared ── PreparedBatch ──> writer
+//!                          └──────── tickets in order ───────────┘
+//! ```
+//!
+//! Everything that needs only the block itself happens in the worker threads: decompression, decoding,
+//! the id, the Merkle root, and where it is wanted the recovery of the signatures. For every batch the
+//! feed puts a ticket into a bounded queue; the writer takes the tickets in order and waits for each
+//! one's result. The queue of tickets bounds how many batches exist at once, so a slow writer stops the
+//! feed, and order costs no sorting.
+
+mod batch;
+mod pool;
+mod prepare;
+
+pub use batch::{BatchBuilder, Origin, PreparedBatch, RawBatch};
+pub use pool::{Feed, FeedClosed, Next, Pipeline, PipelineOptions, Prepared};
+pub use prepare::{LogEntry, LogForm, PrepareContext, PrepareError, PreparedBlock, ValidationPlan};

@@ -1,0 +1,298 @@
+//! Replay: a block log is read from the state's head on, prevalidated in parallel and applied in order.
+//!
+//! The log is not trusted: ids are computed from the bytes, each block must name the id of the one
+//! before, and every transaction must be under its header's Merkle root, whatever is skipped besides.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use cairn_block_log::{BlockLog, LogError};
+use cairn_chain::BlockId;
+use thiserror::Error;
+
+use crate::checkpoint::Checkpoints;
+use crate::log_ids::{id_if_there, read_id};
+use crate::past::{PastCheckpointError, check_past};
+use crate::pipeline::{
+    BatchBuilder, Feed, FeedClosed, Origin, Pipeline, PipelineOptions, PrepareContext, RawBatch,
+};
+use crate::stats::Meter;
+use crate::writer::{ChainWriter, Ended, ProgressStyle, RunOptions, WriterError, WriterLoop};
+
+/// How to replay.
+#[derive(Debug)]
+pub struct ReplayOptions {
+    /// Prevalidation threads.
+    pub threads: usize,
+    /// The last block to apply; `None`: to the log's end.
+    pub last_block: Option<u32>,
+    /// Set to end the replay early.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Why a replay could not start, or not reach its end.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The log does not hold the block after the state's head, but later ones.
+    #[error(
+        "the block log at {path} begins at block {first}, the state needs block {needed} next: \
+         give the complete log, or one that continues the state"
+    )]
+    BeginsLater {
+        /// The log.
+        path: PathBuf,
+        /// Its first block.
+        first: u32,
+        /// The block that the state needs.
+        needed: u32,
+    },
+    /// State and log belong to different chains.
+    #[error(
+        "the block log at {path} does not continue this state: block {number} has id {in_log} in the log and \
+         {in_state} in the state. Use another folder for this log, or the log that the state was made from"
+    )]
+    OtherChain {
+        /// The log.
+        path: PathBuf,
+        /// The state's head.
+        number: u32,
+        /// Its id in the log, computed from the bytes.
+        in_log: BlockId,
+        /// Its id in the state.
+        in_state: BlockId,
+    },
+    /// A checkpoint at or below the state's head contradicts the log.
+    #[error(transparent)]
+    PastCheckpoint(#[from] PastCheckpointError),
+    /// The log cannot be read.
+    #[error("{0}")]
+    Log(#[from] LogError),
+    /// A block of the log cannot be applied.
+    #[error(
+        "log breaks at {number} ({file}, offset {offset}): {source}. Blocks up to {} are good and applied; \
+         `cairn log verify` shows the rest of the log. Get these blocks from elsewhere: bootstrap from peers with \
+         `cairn run`, or use another copy of the log and start again: the replay resumes at {number}",
+        number - 1
+    )]
+    Block {
+        /// The first block that cannot be applied.
+        number: u32,
+        /// The file that holds it.
+        file: String,
+        /// Where its stored bytes begin in that file.
+        offset: u64,
+        /// Why.
+        source: WriterError,
+    },
+    /// The writer stopped for another reason.
+    #[error(transparent)]
+    Writer(WriterError),
+    /// No thread could be started.
+    #[error("no thread can be started: {0}")]
+    Threads(#[from] std::io::Error),
+}
+
+impl ReplayError {
+    /// Whether the data is not what a checkpoint says (exit code 3).
+    pub fn contradicts_checkpoint(&self) -> bool {
+        match self {
+            ReplayError::Block { source, .. } | ReplayError::Writer(source) => {
+                source.contradicts_checkpoint()
+            }
+            ReplayError::PastCheckpoint(error) => error.contradicts_checkpoint(),
+            _ => false,
+        }
+    }
+}
+
+/// Replays `log` onto `chain`. The writer is given back whatever happened; what was applied is committed.
+///
+/// # Errors
+/// [`ReplayError`].
+pub fn replay(
+    chain: ChainWriter,
+    log: &BlockLog,
+    context: &PrepareContext,
+    options: ReplayOptions,
+    meter: &Arc<Meter>,
+) -> (ChainWriter, Result<Ended, ReplayError>) {
+    match start(&chain, log, options.last_block, meter) {
+        Err(error) => return (chain, Err(error)),
+        Ok(Some(ended)) => return (chain, Ok(ended)),
+        Ok(None) => {}
+    }
+    let parts = Pipeline::start(
+        context,
+        PipelineOptions {
+            threads: options.threads,
+        },
+        meter,
+    );
+    let (pipeline, feed, prepared) = match parts {
+        Ok(parts) => parts,
+        Err(error) => return (chain, Err(error.into())),
+    };
+    let (first, last) = (chain.head().number + 1, last_block(log, options.last_block));
+    let run = RunOptions {
+        last_block: Some(last),
+        stop: options.stop,
+        progress: ProgressStyle::Replay { last },
+    };
+    let writer = WriterLoop::new(chain, prepared, (), Arc::clone(meter), run);
+    let (chain, ended, read) = thread::scope(|scope| {
+        let reader = scope.spawn(|| read_ahead(log, first, last, feed));
+        let writer = scope.spawn(|| writer.run());
+        let (chain, ended) = join(writer);
+        (chain, ended, join(reader))
+    });
+    pipeline.join();
+    let result = match (ended, read) {
+        (Err(error), _) => Err(place(log, error)),
+        (Ok(_), Err(error)) => Err(error.into()),
+        (Ok(ended), Ok(())) => Ok(ended),
+    };
+    (chain, result)
+}
+
+/// Checks that the log continues the state. `Some`: there is nothing to do.
+fn start(
+    chain: &ChainWriter,
+    log: &BlockLog,
+    wanted_last: Option<u32>,
+    meter: &Meter,
+) -> Result<Option<Ended>, ReplayError> {
+    let head = chain.head();
+    check_past(chain.checkpoints(), head.number, |number| {
+        id_if_there(log, number)
+    })?;
+    let needed = head.number + 1;
+    let log_first = log.first_number().unwrap_or(1);
+    let log_head = log.head_number().unwrap_or(0);
+    if log_first > needed {
+        return Err(ReplayError::BeginsLater {
+            path: log.path().to_owned(),
+            first: log_first,
+            needed,
+        });
+    }
+    if (log_first..=log_head).contains(&head.number) {
+        let in_log = read_id(log, head.number)?;
+        if in_log != head.id {
+            let (path, number) = (log.path().to_owned(), head.number);
+            return Err(ReplayError::OtherChain {
+                path,
+                number,
+                in_log,
+                in_state: head.id,
+            });
+        }
+    }
+    let last = last_block(log, wanted_last);
+    meter.target.store(last, Relaxed);
+    if last < needed {
+        let path = log.path().display();
+        tracing::info!(target: "replay", "Nothing to replay: state at block {}, {path} ends at {log_head}", head.number);
+        let ended = if wanted_last.is_some_and(|last| head.number >= last) {
+            Ended::ReachedLastBlock
+        } else {
+            Ended::SourceEnded
+        };
+        return Ok(Some(ended));
+    }
+    if head.number > 0 {
+        tracing::info!(
+            target: "replay",
+            "Resume of replaying. Last applied block: {}; resuming at {needed} from block log {}",
+            head.number,
+            log.path().display()
+        );
+    }
+    Ok(None)
+}
+
+fn last_block(log: &BlockLog, wanted: Option<u32>) -> u32 {
+    let head = log.head_number().unwrap_or(0);
+    wanted.map_or(head, |wanted| wanted.min(head))
+}
+
+fn read_ahead(log: &BlockLog, first: u32, last: u32, feed: Feed) -> Result<(), LogError> {
+    let push = |blocks| {
+        feed.push(RawBatch {
+            blocks,
+            origin: Origin::BlockLog,
+            epoch: 0,
+        })
+    };
+    let mut batch = BatchBuilder::default();
+    for stored in log.sequential(first) {
+        let stored = match stored {
+            Ok(stored) => stored,
+            Err(error) => {
+                // What was read before is good and still goes to the writer.
+                let _ = batch.take().map(push);
+                return Err(error);
+            }
+        };
+        let number = stored.number;
+        if let Some(Err(FeedClosed)) = batch.push(stored).map(push) {
+            return Ok(()); // The writer has ended and knows why.
+        }
+        if number >= last {
+            break;
+        }
+    }
+    let _ = batch.take().map(push);
+    Ok(())
+}
+
+/// Adds file and offset to an error about a block.
+fn place(log: &BlockLog, error: WriterError) -> ReplayError {
+    let WriterError::Block { number, .. } = error else {
+        return ReplayError::Writer(error);
+    };
+    match log.offset_of(number) {
+        Ok((file, offset)) => ReplayError::Block {
+            number,
+            file: file.display().to_string(),
+            offset,
+            source: error,
+        },
+        Err(_) => ReplayError::Writer(error),
+    }
+}
+
+fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+}
+
+/// Says which rules are in force, and why, before the first block is applied.
+pub fn announce_modes(checkpoints: &Checkpoints, reduced_through: u32, first: u32) {
+    if let Some(last) = checkpoints.last() {
+        tracing::info!(
+            target: "test_checkpoint",
+            "Checkpoints enabled, blocks will be subject to reduced validation until final checkpoint [{},{}]",
+            last.number,
+            last.id
+        );
+    }
+    if reduced_through == u32::MAX {
+        tracing::info!(
+            target: "validation",
+            "Reduced validation on from block {first} on: there is no checkpoint, and validate-during-replay is not \
+             set. Ids, hash chain and Merkle roots are checked; signatures and authorities are not"
+        );
+    } else if first <= reduced_through {
+        tracing::info!(
+            target: "validation",
+            "Reduced validation on from block {first} to {reduced_through}, the last checkpoint; full validation \
+             from block {} on",
+            u64::from(reduced_through) + 1
+        );
+    } else {
+        tracing::info!(target: "validation", "Full validation from block {first} on");
+    }
+}

@@ -1,0 +1,119 @@
+//! Counters that the writer and the pipeline keep and that everybody may read.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use super::phase::{PhaseClock, PhaseTimes};
+
+/// The head as far as a status line needs it. Number and time are read separately and may for an
+/// instant belong to neighbouring blocks, which a status line can bear.
+#[derive(Debug, Default)]
+pub struct HeadMeter {
+    number: AtomicU32,
+    time: AtomicU32,
+}
+
+impl HeadMeter {
+    /// Number and time (seconds since 1970) of the last applied block.
+    pub fn set(&self, number: u32, time: u32) {
+        self.number.store(number, Relaxed);
+        self.time.store(time, Relaxed);
+    }
+
+    /// Number of the last applied block.
+    pub fn number(&self) -> u32 {
+        self.number.load(Relaxed)
+    }
+
+    /// Time of the last applied block.
+    pub fn time(&self) -> u32 {
+        self.time.load(Relaxed)
+    }
+}
+
+/// What one run has done so far. Written by the writer once a batch and by the pipeline.
+#[derive(Debug, Default)]
+pub struct Meter {
+    /// The writer's phases.
+    pub clock: PhaseClock,
+    /// Last applied block.
+    pub head: HeadMeter,
+    /// Block up to which the work goes as far as is known: the log's head, or the best peer's; 0 unknown.
+    pub target: AtomicU32,
+    /// Applied blocks.
+    pub blocks: AtomicU64,
+    /// Transactions in them.
+    pub transactions: AtomicU64,
+    /// Operations in them.
+    pub operations: AtomicU64,
+    /// Bytes of applied blocks as they were stored or received.
+    pub stored_bytes: AtomicU64,
+    /// Blocks between source and writer.
+    pub queue_blocks: AtomicU64,
+    /// Their bytes as they were stored or received.
+    pub queue_bytes: AtomicU64,
+    /// Nanoseconds that the prevalidation threads worked, summed over the threads.
+    pub prepare_nanos: AtomicU64,
+    /// How many prevalidation threads there are.
+    pub prepare_threads: AtomicU32,
+    /// Connected peers that serve blocks of this chain.
+    pub peers: AtomicU32,
+    /// Last block that is in the durable state.
+    pub durable: AtomicU32,
+    /// Undo sessions opened so far.
+    pub undo_sessions: AtomicU64,
+}
+
+/// The counters at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MeterReading {
+    /// Time by phase since the start.
+    pub phases: PhaseTimes,
+    /// Number of the head.
+    pub head: u32,
+    /// Time of the head.
+    pub head_time: u32,
+    /// See [`Meter::target`].
+    pub target: u32,
+    /// Applied blocks.
+    pub blocks: u64,
+    /// Their transactions.
+    pub transactions: u64,
+    /// Their operations.
+    pub operations: u64,
+    /// Their stored bytes.
+    pub stored_bytes: u64,
+    /// Blocks in the queue.
+    pub queue_blocks: u64,
+    /// Bytes in the queue.
+    pub queue_bytes: u64,
+    /// Seconds that the prevalidation threads worked.
+    pub prepare_seconds: f64,
+    /// Prevalidation threads.
+    pub prepare_threads: u32,
+    /// Peers.
+    pub peers: u32,
+    /// Last durable block.
+    pub durable: u32,
+}
+
+impl Meter {
+    /// Reads all counters.
+    pub fn read(&self) -> MeterReading {
+        MeterReading {
+            phases: self.clock.read(),
+            head: self.head.number(),
+            head_time: self.head.time(),
+            target: self.target.load(Relaxed),
+            blocks: self.blocks.load(Relaxed),
+            transactions: self.transactions.load(Relaxed),
+            operations: self.operations.load(Relaxed),
+            stored_bytes: self.stored_bytes.load(Relaxed),
+            queue_blocks: self.queue_blocks.load(Relaxed),
+            queue_bytes: self.queue_bytes.load(Relaxed),
+            prepare_seconds: self.prepare_nanos.load(Relaxed) as f64 / 1e9,
+            prepare_threads: self.prepare_threads.load(Relaxed),
+            peers: self.peers.load(Relaxed),
+            durable: self.durable.load(Relaxed),
+        }
+    }
+}

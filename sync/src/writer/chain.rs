@@ -1,0 +1,281 @@
+//! The chain as the writer owns it: state, tail of the block log, checkpoints.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use cairn_block_log::{BlockLogWriter, Compression, StoredBlock};
+use cairn_chain::BlockId;
+use cairn_rules::registers::TableError;
+use cairn_rules::{Head, IdentityState, RuleError, Validation};
+use cairn_state::CommitPolicy;
+
+use super::error::{BlockFault, WriterError};
+use crate::checkpoint::{Checkpoint, Checkpoints};
+use crate::pipeline::{LogEntry, PreparedBlock};
+use crate::stats::Meter;
+use crate::view::ChainView;
+
+/// Reached checkpoints that are kept for the final record. With a `checkpoint-file` of thousands of
+/// lines all are counted and logged, and the last ones are kept.
+const KEPT_REACHED: usize = 10_000;
+
+/// What a chain writer is made of.
+#[derive(Debug)]
+pub struct ChainWriterOptions {
+    /// The block log to append to; `None` keeps no log.
+    pub log: Option<BlockLogWriter>,
+    /// Trusted ids.
+    pub checkpoints: Checkpoints,
+    /// When to commit.
+    pub policy: CommitPolicy,
+    /// Counters to keep.
+    pub meter: Arc<Meter>,
+    /// Heads to publish.
+    pub view: Arc<ChainView>,
+}
+
+/// Applies blocks in order.
+#[derive(Debug)]
+pub struct ChainWriter {
+    state: IdentityState,
+    log: Option<BlockLogWriter>,
+    checkpoints: Checkpoints,
+    policy: CommitPolicy,
+    meter: Arc<Meter>,
+    view: Arc<ChainView>,
+    blocks_since_commit: u32,
+    last_commit: Instant,
+    next_checkpoint: Option<Checkpoint>,
+    reached: VecDeque<Checkpoint>,
+}
+
+impl ChainWriter {
+    /// Takes over a state and a log. The log may be ahead of the state (its tail is then applied again by
+    /// whoever feeds this writer) but not behind it.
+    ///
+    /// # Errors
+    /// [`WriterError::LogBehindState`].
+    pub fn new(state: IdentityState, options: ChainWriterOptions) -> Result<Self, WriterError> {
+        let ChainWriterOptions {
+            log,
+            checkpoints,
+            policy,
+            meter,
+            view,
+        } = options;
+        let head = state.head();
+        if let Some(log) = &log {
+            let log_head = log.head().map_or(0, |id| id.number());
+            if log_head < head.number {
+                return Err(WriterError::LogBehindState {
+                    log_head,
+                    state_head: head.number,
+                });
+            }
+        }
+        meter.head.set(head.number, head.time.0);
+        meter.durable.store(head.number, Relaxed);
+        view.publish(|heads| (heads.head, heads.durable) = (Some(head), Some(head)));
+        let next_checkpoint = checkpoints.next_after(head.number);
+        Ok(Self {
+            state,
+            log,
+            checkpoints,
+            policy,
+            meter,
+            view,
+            blocks_since_commit: 0,
+            last_commit: Instant::now(),
+            next_checkpoint,
+            reached: VecDeque::new(),
+        })
+    }
+
+    /// The last applied block.
+    pub fn head(&self) -> Head {
+        self.state.head()
+    }
+
+    /// The checkpoints reached by this run, ascending; the newest ones if there are very many.
+    pub fn reached(&self) -> impl Iterator<Item = Checkpoint> + '_ {
+        self.reached.iter().copied()
+    }
+
+    /// The checkpoints of this run.
+    pub fn checkpoints(&self) -> &Checkpoints {
+        &self.checkpoints
+    }
+
+    /// The state, for reading between two blocks.
+    pub fn state(&self) -> &IdentityState {
+        &self.state
+    }
+
+    /// Applies the block after the head.
+    ///
+    /// # Errors
+    /// The block is not applied and the state is at the block before, except after [`WriterError::Log`] and
+    /// [`WriterError::State`], which end the writer: what is durable stays whole.
+    pub fn apply(&mut self, prepared: &PreparedBlock) -> Result<(), WriterError> {
+        let PreparedBlock {
+            block,
+            log_entry,
+            keys,
+            stored_len,
+        } = prepared;
+        let (number, id, head) = (block.number(), block.id(), self.state.head());
+        let previous = block.block().header.previous;
+        if previous != head.id {
+            let fault = BlockFault::Link {
+                expected: head.id,
+                found: previous,
+            };
+            return Err(self.block_error(number, fault));
+        }
+        self.compare_with_checkpoint(number, id)?;
+        // The prevalidation recovers the keys of exactly those blocks that are to be validated in full.
+        let validation = keys.as_ref().map_or(Validation::Reduced, Validation::Full);
+        let applied = self
+            .state
+            .apply_block(block, validation)
+            .map_err(|error| match error {
+                RuleError::State(error) => WriterError::State(error),
+                rule => self.block_error(number, BlockFault::Rule(rule)),
+            })?;
+        self.append(number, &id, log_entry, block.bytes())?;
+        self.blocks_since_commit += 1;
+        let meter = &self.meter;
+        meter.head.set(number, block.block().header.timestamp.0);
+        meter.blocks.fetch_add(1, Relaxed);
+        meter.transactions.fetch_add(applied.transactions as u64, Relaxed);
+        meter.operations.fetch_add(applied.operations as u64, Relaxed);
+        meter.stored_bytes.fetch_add(*stored_len as u64, Relaxed);
+        self.note_checkpoint(number);
+        Ok(())
+    }
+
+    /// Commits when the policy says so. Called between batches, not between blocks.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn commit_if_due(&mut self) -> Result<(), WriterError> {
+        let elapsed = self.last_commit.elapsed();
+        if self.policy.is_due(
+            self.blocks_since_commit,
+            self.state.registers().dirty_bytes(),
+            elapsed,
+        ) {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Makes everything durable that was applied: first the log, then registers and head in one write, so
+    /// that the state never knows a block that the log may still lose.
+    ///
+    /// # Errors
+    /// [`WriterError::Log`] or [`WriterError::State`]; then the commit did not happen.
+    pub fn commit(&mut self) -> Result<(), WriterError> {
+        self.last_commit = Instant::now();
+        if self.blocks_since_commit == 0 {
+            return Ok(());
+        }
+        if let Some(log) = &mut self.log {
+            log.sync()?;
+        }
+        self.state.commit().map_err(TableError::from)?;
+        self.blocks_since_commit = 0;
+        let head = self.state.head();
+        self.meter.durable.store(head.number, Relaxed);
+        self.view.publish(|heads| heads.durable = Some(head));
+        Ok(())
+    }
+
+    /// Publishes the head; once a batch is often enough.
+    pub fn publish_head(&self) {
+        let head = self.state.head();
+        self.view.publish(|heads| heads.head = Some(head));
+    }
+
+    /// Commits and closes the log; gives the state back.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn finish(mut self) -> Result<IdentityState, WriterError> {
+        self.commit()?;
+        if let Some(log) = self.log.take() {
+            log.close()?;
+        }
+        Ok(self.state)
+    }
+
+    /// An error about a block, with what it means to the operator.
+    pub fn block_error(&self, number: u32, fault: BlockFault) -> WriterError {
+        WriterError::Block {
+            number,
+            below_checkpoint: number <= self.checkpoints.last_number(),
+            fault,
+        }
+    }
+
+    fn compare_with_checkpoint(&self, number: u32, found: BlockId) -> Result<(), WriterError> {
+        match self.next_checkpoint {
+            Some(checkpoint) if checkpoint.number == number && checkpoint.id != found => {
+                let origin = self
+                    .checkpoints
+                    .origin(number)
+                    .unwrap_or("configuration")
+                    .to_owned();
+                Err(WriterError::Checkpoint {
+                    number,
+                    expected: checkpoint.id,
+                    found,
+                    origin,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn append(&mut self, number: u32, id: &BlockId, entry: &LogEntry, raw: &[u8]) -> Result<(), WriterError> {
+        let Some(log) = &mut self.log else { return Ok(()) };
+        if log.head().is_some_and(|head| number <= head.number()) {
+            return Ok(()); // The log's own tail, which is being applied again.
+        }
+        match entry {
+            LogEntry::Stored(stored) => log.append(stored, id)?,
+            LogEntry::Plain | LogEntry::None => {
+                let stored = StoredBlock {
+                    number,
+                    compression: Compression::None,
+                    bytes: raw.to_vec(),
+                };
+                log.append(&stored, id)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_checkpoint(&mut self, number: u32) {
+        let Some(checkpoint) = self
+            .next_checkpoint
+            .filter(|checkpoint| checkpoint.number == number)
+        else {
+            return;
+        };
+        tracing::info!(target: "test_checkpoint", "Checkpoint [{number},{}] reached.", checkpoint.id);
+        if self.reached.len() == KEPT_REACHED {
+            self.reached.pop_front();
+        }
+        self.reached.push_back(checkpoint);
+        self.next_checkpoint = self.checkpoints.next_after(number);
+        if self.next_checkpoint.is_none() {
+            tracing::info!(
+                target: "test_checkpoint",
+                "Final checkpoint reached, resuming normal block validation."
+            );
+        }
+    }
+}

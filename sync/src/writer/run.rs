@@ -1,0 +1,184 @@
+//! The writer's loop.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::chain::ChainWriter;
+use super::error::{BlockFault, WriterError};
+use super::progress::{Progress, ProgressStyle};
+use crate::pipeline::{Next, Origin, Prepared, PreparedBatch};
+use crate::stats::{Meter, Phase};
+
+/// How long the writer sleeps at most when there is no work, before it looks at the stop flag and at a
+/// commit that has become due.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// How the loop ends when all is well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The source has no more blocks.
+    SourceEnded,
+    /// The block of `exit-at-block` or `stop-at-block` was applied.
+    ReachedLastBlock,
+    /// Somebody asked for it.
+    Stopped,
+}
+
+/// A block that the writer refused, told to the source.
+#[derive(Debug)]
+pub struct Rejection<'a> {
+    /// Block number.
+    pub number: u32,
+    /// Who sent it.
+    pub origin: &'a Origin,
+    /// Why.
+    pub fault: &'a BlockFault,
+}
+
+/// What the source can do about a refused block.
+pub trait Rejected: Debug + Send {
+    /// Told of a refused block. `true`: the source will send that block and all later ones again, from
+    /// somebody else, in batches of the next epoch. `false`: nobody has a better one; the run ends.
+    fn rejected(&mut self, rejection: &Rejection<'_>) -> bool;
+}
+
+/// A source that cannot offer anything else: a file.
+impl Rejected for () {
+    fn rejected(&mut self, _: &Rejection<'_>) -> bool {
+        false
+    }
+}
+
+/// How to run.
+#[derive(Debug)]
+pub struct RunOptions {
+    /// The last block to apply; `None`: as far as the source goes.
+    pub last_block: Option<u32>,
+    /// Set by whoever wants the loop to end; looked at between batches.
+    pub stop: Arc<AtomicBool>,
+    /// Which lines to print by block count.
+    pub progress: ProgressStyle,
+}
+
+/// The loop and its parts.
+#[derive(Debug)]
+pub struct WriterLoop<R> {
+    chain: ChainWriter,
+    input: Prepared,
+    source: R,
+    meter: Arc<Meter>,
+    options: RunOptions,
+    epoch: u64,
+}
+
+impl<R: Rejected> WriterLoop<R> {
+    /// Joins the parts.
+    pub fn new(
+        chain: ChainWriter,
+        input: Prepared,
+        source: R,
+        meter: Arc<Meter>,
+        options: RunOptions,
+    ) -> Self {
+        Self {
+            chain,
+            input,
+            source,
+            meter,
+            options,
+            epoch: 0,
+        }
+    }
+
+    /// Runs until the source ends, the last block is applied, somebody asks for the end, or a block or a
+    /// disk makes going on impossible. What was applied is committed in every case but a failing disk.
+    pub fn run(mut self) -> (ChainWriter, Result<Ended, WriterError>) {
+        let mut progress = Progress::new(self.options.progress);
+        let ended = self.work(&mut progress);
+        self.meter.clock.enter(Phase::ProcessingBlocks);
+        let committed = match &ended {
+            Err(WriterError::Log(_) | WriterError::State(_)) => Ok(()),
+            _ => self.chain.commit(),
+        };
+        self.chain.publish_head();
+        self.meter.clock.leave();
+        // The first fault is the one to report.
+        (self.chain, ended.and_then(|ended| committed.map(|()| ended)))
+    }
+
+    fn work(&mut self, progress: &mut Progress) -> Result<Ended, WriterError> {
+        if self.is_last(self.chain.head().number) {
+            return Ok(Ended::ReachedLastBlock);
+        }
+        loop {
+            if self.options.stop.load(Ordering::Relaxed) {
+                return Ok(Ended::Stopped);
+            }
+            self.meter.clock.enter(Phase::WaitingForWork);
+            let next = self.input.next(IDLE);
+            self.meter.clock.enter(Phase::ProcessingBlocks);
+            match next {
+                Next::Batch(batch) => {
+                    if let Some(ended) = self.apply_batch(batch, progress)? {
+                        return Ok(ended);
+                    }
+                }
+                Next::Nothing => {}
+                Next::Ended => return Ok(Ended::SourceEnded),
+            }
+            self.chain.commit_if_due()?;
+        }
+    }
+
+    fn apply_batch(
+        &mut self,
+        batch: PreparedBatch,
+        progress: &mut Progress,
+    ) -> Result<Option<Ended>, WriterError> {
+        if batch.epoch < self.epoch {
+            return Ok(None); // Fed before the source began again at a refused block.
+        }
+        for prepared in &batch.blocks {
+            match self.chain.apply(prepared) {
+                Ok(()) => progress.note(prepared, self.chain.state().registers().dirty_bytes()),
+                Err(WriterError::Block { number, fault, .. }) => {
+                    return self.refuse(number, &batch.origin, fault);
+                }
+                Err(error) => return Err(error),
+            }
+            if self.is_last(prepared.block.number()) {
+                return Ok(Some(Ended::ReachedLastBlock));
+            }
+        }
+        self.chain.publish_head();
+        progress.note_live(self.chain.head().time.0);
+        match batch.failure {
+            Some((number, error)) => self.refuse(number, &batch.origin, error.into()),
+            None => Ok(None),
+        }
+    }
+
+    fn refuse(
+        &mut self,
+        number: u32,
+        origin: &Origin,
+        fault: BlockFault,
+    ) -> Result<Option<Ended>, WriterError> {
+        self.chain.publish_head();
+        if self.source.rejected(&Rejection {
+            number,
+            origin,
+            fault: &fault,
+        }) {
+            self.epoch += 1;
+            return Ok(None);
+        }
+        Err(self.chain.block_error(number, fault))
+    }
+
+    fn is_last(&self, number: u32) -> bool {
+        self.options.last_block.is_some_and(|last| number >= last)
+    }
+}
