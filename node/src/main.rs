@@ -1,2 +1,5 @@
-//! The cairn binary.
-fn main() {}
+//! The binary `cairn`.
+
+fn main() -> std::process::ExitCode {
+    cairn_node::main().into()
+}

@@ -1,0 +1,167 @@
+//! `cairn replay`.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use cairn_block_log::{BlockLog, BlockLogWriter};
+use cairn_sync::pipeline::{LogForm, ValidationPlan};
+use cairn_sync::replay::{ReplayError, ReplayOptions, announce_modes, replay};
+use cairn_sync::stats::WorkSource;
+use cairn_sync::writer::{ChainWriter, Ended};
+use tempfile::TempDir;
+
+use crate::cli::ReplayArgs;
+use crate::config::{Settings, StopAt};
+use crate::exit::{CommandError, ExitCode};
+use crate::output;
+use crate::run::{FinalRecord, OwnLog, ProgressBar, RunFacts, Session, open_foreign_log};
+
+/// Replays a block log into the state of the data folder. With `--block-log` and no data folder the state is
+/// made in a temporary folder and thrown away.
+///
+/// # Errors
+/// [`CommandError`].
+pub fn execute(args: &ReplayArgs, log_level: Option<&str>) -> Result<ExitCode, CommandError> {
+    let scratch = match &args.block_log {
+        Some(_) if args.options.values.first("data-dir").is_none() => Some(scratch_folder()?),
+        _ => None,
+    };
+    let settings = super::settings(&args.options.values, args.config.as_deref(), log_level, scratch.as_ref())?;
+    if scratch.is_some() {
+        tracing::info!(target: "replay", "no data folder given: the state is thrown away at the end");
+    }
+    let session = Session::start(settings)?;
+    if session.settings.force_replay {
+        session.data_dir.remove_state()?;
+    }
+    let plan = replay_plan(&session.settings);
+    let (log, own) = open_log(&session, args.block_log.as_deref())?;
+    let chain = session.open_writer(own)?;
+    let reporter = session.start_reporter(WorkSource::BlockLog)?;
+    let bar = ProgressBar::start("replaying", &session.meter);
+    let (chain, replayed) = replay_log(&session, chain, &log, plan);
+    drop((reporter, bar));
+    finish(&session, &chain, replayed.facts, &log)?;
+    replayed.result.map_err(|error| match error.contradicts_checkpoint() {
+        true => CommandError::contradiction(error),
+        false => CommandError::Failed(error.into()),
+    })?;
+    Ok(ExitCode::Done)
+}
+
+/// What a replay came to.
+#[derive(Debug)]
+pub struct Replayed {
+    /// How it ended.
+    pub result: Result<Ended, ReplayError>,
+    /// The same for the record.
+    pub facts: RunFacts,
+}
+
+/// Replays `log` from the writer's head on; says before which rules are in force.
+pub fn replay_log(
+    session: &Session,
+    chain: ChainWriter,
+    log: &BlockLog,
+    plan: ValidationPlan,
+) -> (ChainWriter, Replayed) {
+    let first = chain.head().number + 1;
+    announce_modes(&session.settings.checkpoints, plan.reduced_through, first);
+    if session.settings.validate_during_replay {
+        tracing::info!(target: "replay", "Doing full validation during replay at user request");
+    }
+    let options = ReplayOptions {
+        threads: session.settings.threads,
+        last_block: session.settings.stop.map(StopAt::number),
+        stop: Arc::clone(&session.stop),
+    };
+    let context = session.prepare_context(LogForm::None, plan);
+    let (started, before) = (Instant::now(), session.meter.clock.read());
+    let (chain, result) = replay(chain, log, &context, options, &session.meter);
+    let (elapsed, writer) = (started.elapsed(), session.meter.clock.read().since(&before));
+    let (ended, error) = match &result {
+        Ok(Ended::Stopped) => ("stopped", None),
+        Ok(_) => ("done", None),
+        Err(error) => ("failed", Some(error.to_string())),
+    };
+    if ended == "done" {
+        tracing::info!(target: "replay", "Done reindexing, elapsed time: {:.6} sec", elapsed.as_secs_f64());
+    }
+    (chain, Replayed { result, facts: RunFacts { ended, error, elapsed, writer } })
+}
+
+/// hived skips the checks of blocks in a replay; with checkpoints, what lies above the last one has nobody's word
+/// and is validated.
+pub fn replay_plan(settings: &Settings) -> ValidationPlan {
+    match (settings.validate_during_replay, settings.checkpoints.is_empty()) {
+        (true, _) => ValidationPlan::FULL,
+        (false, true) => ValidationPlan::REDUCED,
+        (false, false) => ValidationPlan { reduced_through: settings.checkpoints.last_number() },
+    }
+}
+
+fn finish(session: &Session, chain: &ChainWriter, facts: RunFacts, log: &BlockLog) -> Result<(), CommandError> {
+    let failed = facts.error.is_some();
+    let record = FinalRecord::gather(chain, &session.settings.chain.name, &session.meter, facts)?;
+    tracing::info!(target: "replay", "{}", record.summary());
+    if !failed {
+        warn_of_unreached(session, chain, log);
+        if let Some(StopAt::Exit(number)) = session.settings.stop.filter(|stop| stop.number() == chain.head().number) {
+            tracing::info!(
+                target: "replay",
+                "Exiting application on user request, because requested block {number} reached (--exit-at-block)."
+            );
+        }
+    }
+    if session.settings.json { output::json_line(&record) } else { output::text(&format!("{}\n", record.summary())) }
+}
+
+/// Blocks between the last reached checkpoint and the head were applied for the word of a checkpoint that did
+/// not come.
+fn warn_of_unreached(session: &Session, chain: &ChainWriter, log: &BlockLog) {
+    let head = chain.head().number;
+    if let Some(ahead) = session.settings.checkpoints.next_after(head) {
+        tracing::warn!(
+            target: "test_checkpoint",
+            "Checkpoint [{},{}] was not reached: the replay of {} ended at block {head}. Blocks above the last reached \
+             checkpoint are not vouched for yet",
+            ahead.number,
+            ahead.id,
+            log.path().display()
+        );
+    }
+}
+
+fn scratch_folder() -> Result<TempDir, CommandError> {
+    TempDir::with_prefix("cairn-replay-").map_err(|error| {
+        CommandError::Failed(anyhow::Error::new(error).context("cannot make a temporary folder for the state"))
+    })
+}
+
+/// The log to replay. The node's own is opened for writing too, so that a torn tail is cut and the state can
+/// never be ahead of it unnoticed; any other log is only read.
+fn open_log(session: &Session, path: Option<&Path>) -> Result<(BlockLog, Option<BlockLogWriter>), CommandError> {
+    let own_folder = session.data_dir.blockchain();
+    match path {
+        Some(path) if !is_within(path, &own_folder) => {
+            let log = open_foreign_log(path, &session.settings.chain, &session.dictionaries);
+            Ok((log.map_err(anyhow::Error::new)?, None))
+        }
+        _ if !own_folder.is_dir() => Err(CommandError::Failed(anyhow::anyhow!(
+            "there is no block log in {}: name one with --block-log PATH, or bootstrap from peers with `cairn run`",
+            own_folder.display()
+        ))),
+        _ => match OwnLog::open(&own_folder, &session.settings, &session.dictionaries)? {
+            Some(own) => Ok((own.reader, Some(own.writer))),
+            None => Err(CommandError::Usage(anyhow::anyhow!(
+                "block-log-split = 0 keeps no block log, so there is none to replay: name one with --block-log PATH"
+            ))),
+        },
+    }
+}
+
+fn is_within(path: &Path, folder: &Path) -> bool {
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    canonical(path).starts_with(canonical(folder))
+}

@@ -1,0 +1,249 @@
+//! `cairn run`.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use cairn_block_log::BlockLog;
+use cairn_p2p::{Endpoint, Identity, Network, NetworkConfig, NetworkHandle, SeedList};
+use cairn_sync::check_past;
+use cairn_sync::download::{BlockNetwork, SchedulerOptions, SyncOptions, sync};
+use cairn_sync::pipeline::ValidationPlan;
+use cairn_sync::replay::announce_modes;
+use cairn_sync::stats::WorkSource;
+use cairn_sync::writer::{ChainWriter, Ended};
+
+use super::replay::{replay_log, replay_plan};
+use crate::cli::RunArgs;
+use crate::config::{Settings, StopAt, example};
+use crate::exit::{CommandError, ExitCode};
+use crate::output;
+use crate::peering::{PeerNetwork, ServedLog};
+use crate::run::{FinalRecord, OwnLog, ProgressBar, RunFacts, Session};
+
+/// How often a node without work looks whether it is to end.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// Runs a node until it is asked to end, or the block of `exit-at-block` is applied.
+///
+/// # Errors
+/// [`CommandError`].
+pub fn execute(args: &RunArgs, log_level: Option<&str>) -> Result<ExitCode, CommandError> {
+    if args.dump_config {
+        output::text(&example::text())?;
+        return Ok(ExitCode::Done);
+    }
+    let settings = super::settings(&args.options.values, args.config.as_deref(), log_level, None)?;
+    let session = Session::start(settings)?;
+    if session.settings.force_replay {
+        session.data_dir.remove_state()?;
+    }
+    let own = OwnLog::open(&session.data_dir.blockchain(), &session.settings, &session.dictionaries)?;
+    let (writer, reader) = own.map_or((None, None), |own| (Some(own.writer), Some(own.reader)));
+    let chain = session.open_writer(writer)?;
+    let mut node = Node { session, reader, started: Instant::now() };
+    let (chain, result) = node.run(chain);
+    node.finish(chain, result)
+}
+
+struct Node {
+    session: Session,
+    reader: Option<BlockLog>,
+    started: Instant,
+}
+
+/// How a run ended, short of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Done,
+    Stopped,
+}
+
+impl Node {
+    fn run(&mut self, chain: ChainWriter) -> (ChainWriter, Result<Outcome, CommandError>) {
+        let (chain, replayed) = self.replay_own_log(chain);
+        match replayed {
+            Ok(None) => {}
+            Ok(Some(outcome)) => return (chain, Ok(outcome)),
+            Err(error) => return (chain, Err(error)),
+        }
+        if self.session.settings.exit_before_sync {
+            return (chain, Ok(Outcome::Done));
+        }
+        let network = match self.start_network() {
+            Ok(network) => network,
+            Err(error) => return (chain, Err(error.into())),
+        };
+        let (chain, result) = self.sync(chain, &network);
+        self.session.runtime.block_on(network.shutdown());
+        let result = match (result, self.session.settings.stop) {
+            (Ok(Outcome::Done), Some(StopAt::Stop(number))) => Ok(self.wait_in_api_mode(number)),
+            (result, _) => result,
+        };
+        (chain, result)
+    }
+
+    /// Applies what the log has and the state has not. `Some`: the run ends here.
+    fn replay_own_log(&self, chain: ChainWriter) -> (ChainWriter, Result<Option<Outcome>, CommandError>) {
+        let Some(reader) = &self.reader else { return (chain, Ok(None)) };
+        let head = chain.head().number;
+        if let Err(error) =
+            check_past(&self.session.settings.checkpoints, head, |number| cairn_sync::id_if_there(reader, number))
+        {
+            return (chain, Err(CommandError::contradiction(error)));
+        }
+        if reader.head_number().unwrap_or(0) <= head {
+            return (chain, Ok(None));
+        }
+        let plan = replay_plan(&self.session.settings);
+        let reporter = match self.session.start_reporter(WorkSource::BlockLog) {
+            Ok(reporter) => reporter,
+            Err(error) => return (chain, Err(error.into())),
+        };
+        let bar = ProgressBar::start("replaying", &self.session.meter);
+        let (chain, replayed) = replay_log(&self.session, chain, reader, plan);
+        drop((reporter, bar));
+        let result = match replayed.result {
+            Ok(ended) => Ok(self.outcome(ended)),
+            Err(error) if error.contradicts_checkpoint() => Err(CommandError::contradiction(error)),
+            Err(error) => Err(CommandError::Failed(error.into())),
+        };
+        (chain, result)
+    }
+
+    /// What the end of the replay of the own log means for the run.
+    fn outcome(&self, ended: Ended) -> Option<Outcome> {
+        match ended {
+            Ended::Stopped => Some(Outcome::Stopped),
+            Ended::ReachedLastBlock => {
+                let log_head = self.reader.as_ref().and_then(BlockLog::head_number);
+                let wanted = self.session.settings.stop.map(StopAt::number);
+                // Without a wanted last block the log's own head was the last one of the replay.
+                wanted.is_some_and(|wanted| log_head.is_some_and(|head| head >= wanted)).then_some(Outcome::Done)
+            }
+            Ended::SourceEnded => None,
+        }
+    }
+
+    fn start_network(&self) -> anyhow::Result<NetworkHandle> {
+        let settings = &self.session.settings;
+        let provider = ServedLog::new(self.reader.clone(), Arc::clone(&self.session.view));
+        let node_key = self.session.data_dir.prepare_node_key()?;
+        let config = network_config(settings, node_key);
+        let network = self
+            .session
+            .runtime
+            .block_on(Network::start(config, Arc::new(provider)))
+            .context("the network cannot be started")?;
+        for address in network.listen_addresses() {
+            tracing::info!(target: "p2p", "listening on {address}");
+        }
+        if settings.p2p.endpoint.is_none() && settings.p2p.seed_nodes.is_empty() {
+            tracing::warn!(target: "p2p", "neither p2p-endpoint nor p2p-seed-node is set: no peer will be found");
+        }
+        Ok(network)
+    }
+
+    fn sync(&self, chain: ChainWriter, network: &NetworkHandle) -> (ChainWriter, Result<Outcome, CommandError>) {
+        let settings = &self.session.settings;
+        let plan = ValidationPlan { reduced_through: settings.checkpoints.last_number() };
+        announce_modes(&settings.checkpoints, plan.reduced_through, chain.head().number + 1);
+        let reporter = match self.session.start_reporter(WorkSource::Network) {
+            Ok(reporter) => reporter,
+            Err(error) => return (chain, Err(error.into())),
+        };
+        let context = self.session.prepare_context(self.session.log_form(), plan);
+        let last_block = settings.stop.map(StopAt::number);
+        let options = SyncOptions {
+            threads: settings.threads,
+            scheduler: SchedulerOptions {
+                window_bytes: settings.window_bytes,
+                last_block,
+                ..SchedulerOptions::default()
+            },
+            stop: Arc::clone(&self.session.stop),
+        };
+        let runtime = self.session.runtime.handle();
+        let peers: Arc<dyn BlockNetwork> = Arc::new(PeerNetwork::new(network.clone(), runtime.clone()));
+        let bar = ProgressBar::start("syncing", &self.session.meter);
+        let (chain, result) = sync(chain, &peers, &context, options, &self.session.meter, runtime);
+        drop((reporter, bar));
+        let result = match result {
+            Ok(Ended::Stopped) => Ok(Outcome::Stopped),
+            Ok(Ended::ReachedLastBlock | Ended::SourceEnded) => Ok(Outcome::Done),
+            Err(error) if error.contradicts_checkpoint() => Err(CommandError::contradiction(error)),
+            Err(error) => Err(CommandError::Failed(error.into())),
+        };
+        (chain, result)
+    }
+
+    /// hived's API mode: the blocks are there, nothing new is fetched.
+    fn wait_in_api_mode(&self, number: u32) -> Outcome {
+        tracing::info!(target: "run", "Stopped syncing on user request. Last applied block number: {number}.");
+        tracing::info!(target: "run", "entering API mode");
+        while !self.session.is_stopped() {
+            std::thread::sleep(IDLE);
+        }
+        Outcome::Stopped
+    }
+
+    fn finish(
+        self,
+        chain: ChainWriter,
+        result: Result<Outcome, CommandError>,
+    ) -> Result<ExitCode, CommandError> {
+        let settings = &self.session.settings;
+        let head = chain.head().number;
+        if let (Ok(Outcome::Done), Some(StopAt::Exit(number))) = (&result, settings.stop) {
+            tracing::info!(
+                target: "run",
+                "Exiting application on user request, because requested block {number} reached (--exit-at-block)."
+            );
+        }
+        if head < settings.checkpoints.last_number() {
+            tracing::warn!(
+                target: "test_checkpoint",
+                "main writer loop interrupted before last checkpoint was crossed and normal validation restored"
+            );
+        }
+        let facts = RunFacts {
+            ended: match &result {
+                Ok(Outcome::Done) => "done",
+                Ok(Outcome::Stopped) => "stopped",
+                Err(_) => "failed",
+            },
+            error: result.as_ref().err().map(ToString::to_string),
+            elapsed: self.started.elapsed(),
+            writer: self.session.meter.clock.read(),
+        };
+        let record = FinalRecord::gather(&chain, &settings.chain.name, &self.session.meter, facts);
+        let closed = chain.finish().map(drop);
+        if let Ok(record) = &record {
+            tracing::info!(target: "run", "{}", record.summary());
+            if settings.json {
+                output::json_line(record)?;
+            }
+        }
+        // The fault that ended the run is the one to report; a disk that failed then has failed here again.
+        result?;
+        closed.map_err(|error| CommandError::Failed(error.into()))?;
+        record?;
+        Ok(ExitCode::Done)
+    }
+}
+
+fn network_config(settings: &Settings, node_key: std::path::PathBuf) -> NetworkConfig {
+    let parameters = &settings.p2p.parameters;
+    let seeds = SeedList::parse(settings.p2p.seed_nodes.iter().map(ToString::to_string));
+    if settings.p2p.seed_nodes_configured > 0 {
+        let (usable, configured) = (seeds.seeds.len(), settings.p2p.seed_nodes_configured);
+        tracing::info!(target: "p2p", "{usable} of {configured} seed nodes usable");
+    }
+    let mut config = NetworkConfig::new(settings.chain.chain_id());
+    config.identity = Identity::File(node_key);
+    config.listen = settings.p2p.endpoint.iter().map(|address| Endpoint::ip(address.ip(), address.port())).collect();
+    config.seeds = seeds.seeds;
+    config.connections.desired = parameters.desired_number_of_connections as usize;
+    config.connections.maximum = parameters.maximum_number_of_connections as usize;
+    config
+}

@@ -1,0 +1,158 @@
+//! The data folder: hived's layout, and the state beside it.
+//!
+//! ```text
+//! DIR/config.ini
+//! DIR/blockchain/block_log, or block_log_part.NNNN     as hived lays them out, with artifacts
+//! DIR/state/chain.json                                 which chain the state belongs to
+//! DIR/state/registers/                                 the state's database
+//! DIR/p2p/node_key                                     this node's key, made at the first start
+//! ```
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use cairn_chain::ChainSpec;
+use cairn_rules::IdentityState;
+use cairn_state::{Registers, Store, StoreOptions};
+use serde_json::{Value, json};
+
+use crate::chain_choice;
+
+/// A node's folder.
+#[derive(Clone, Debug)]
+pub struct DataDir {
+    root: PathBuf,
+}
+
+impl DataDir {
+    /// Names a folder; it need not exist.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Folder of the block log.
+    pub fn blockchain(&self) -> PathBuf {
+        self.root.join("blockchain")
+    }
+
+    /// Folder of the state's database.
+    pub fn registers(&self) -> PathBuf {
+        self.root.join("state").join("registers")
+    }
+
+    /// File with this node's key; its folder is made.
+    ///
+    /// # Errors
+    /// When the folder cannot be made.
+    pub fn prepare_node_key(&self) -> anyhow::Result<PathBuf> {
+        let folder = self.root.join("p2p");
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        Ok(folder.join("node_key"))
+    }
+
+    /// Whether the folder holds a state.
+    pub fn has_state(&self) -> bool {
+        self.registers().join("CURRENT").is_file()
+    }
+
+    fn chain_record(&self) -> PathBuf {
+        self.root.join("state").join("chain.json")
+    }
+
+    /// Opens the state, or makes it with the chain's genesis.
+    ///
+    /// # Errors
+    /// When the folder cannot be written, is in use, or holds the state of another chain.
+    pub fn open_state(&self, chain: &Arc<ChainSpec>, choice: Option<&str>) -> anyhow::Result<IdentityState> {
+        let folder = self.registers();
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        let store = Store::open(&folder, &StoreOptions::new(chain_tag(chain)))?;
+        self.record_chain(choice.unwrap_or(cairn_chain::spec::BUILT_IN[0])).with_context(|| format!("cannot write {}", self.chain_record().display()))?;
+        Ok(IdentityState::open(Registers::new(store)?, Arc::clone(chain))?)
+    }
+
+    /// Opens the state for reading, also beside a running node.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn read_state(&self) -> anyhow::Result<Store> {
+        Ok(Store::open_read_only(self.registers())?)
+    }
+
+    /// Removes the state so that it can be made anew from the block log; nothing else.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub fn remove_state(&self) -> anyhow::Result<()> {
+        let folder = self.root.join("state");
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("cannot remove {}", folder.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The chain that the state belongs to, as it was recorded when the state was made.
+    ///
+    /// # Errors
+    /// When the record is there and unusable.
+    pub fn recorded_chain(&self) -> anyhow::Result<Option<Arc<ChainSpec>>> {
+        let path = self.chain_record();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        };
+        let record: Value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+        match (record["builtin"].as_str(), record.get("specification")) {
+            (Some(name), _) => Ok(Some(chain_choice::load(name)?)),
+            (None, Some(specification)) => Ok(Some(Arc::new(ChainSpec::from_json(&specification.to_string())?))),
+            (None, None) => anyhow::bail!("{}: neither a built-in chain nor a specification", path.display()),
+        }
+    }
+
+    /// `choice` is what the operator named: a built-in chain, or a file, whose text is kept.
+    fn record_chain(&self, choice: &str) -> io::Result<()> {
+        let path = self.chain_record();
+        if path.exists() {
+            return Ok(());
+        }
+        let record = match cairn_chain::spec::BUILT_IN.contains(&choice) {
+            true => json!({ "builtin": choice }),
+            false => json!({ "specification": serde_json::from_str::<Value>(&fs::read_to_string(choice)?)? }),
+        };
+        let mut file = fs::File::create(path)?;
+        writeln!(file, "{record}")?;
+        file.sync_all()
+    }
+}
+
+/// What a state is tagged with: what its genesis and its hardforks depend on, so that a state is never continued under
+/// the rules of another chain.
+fn chain_tag(chain: &ChainSpec) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("cairn: the chain that a state belongs to, version 1");
+    hasher.update(chain.chain_id().as_bytes());
+    hasher.update(&[u8::from(chain.is_steem())]);
+    hasher.update(&chain.genesis_time.0.to_le_bytes());
+    hasher.update(&chain.first_key.0);
+    for hardfork in 1..=chain.hardforks.count() {
+        let time = chain.hardfork_time(hardfork).map_or(0, |time| time.0);
+        let block = chain.hardfork_block(hardfork).unwrap_or(0);
+        hasher.update(&time.to_le_bytes());
+        hasher.update(&block.to_le_bytes());
+    }
+    for name in &chain.init_witnesses {
+        hasher.update(name.as_bytes());
+        hasher.update(&[0]);
+    }
+    *hasher.finalize().as_bytes()
+}

@@ -1,0 +1,13 @@
+//! What `run` and `replay` have in common: the parts of a running writer and the record at its end.
+
+mod block_log;
+mod progress_bar;
+mod record;
+mod session;
+mod signals;
+
+pub use block_log::{OwnLog, open_foreign_log};
+pub use progress_bar::ProgressBar;
+pub use record::{FinalRecord, RunFacts};
+pub use session::Session;
+pub use signals::stop_on_signals;

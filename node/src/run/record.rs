@@ -1,0 +1,131 @@
+//! The record at the end of a run: the last line on standard output with `--json`.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use cairn_chain::BlockId;
+use cairn_rules::checks::Checks;
+use cairn_sync::stats::{Meter, PhaseTimes};
+use cairn_sync::writer::ChainWriter;
+use serde::Serialize;
+
+/// The last applied block.
+#[derive(Debug, Serialize)]
+pub struct HeadRecord {
+    number: u32,
+    id: String,
+    time: String,
+}
+
+/// The registers.
+#[derive(Debug, Serialize)]
+pub struct StateRecord {
+    registers: u64,
+    bytes: u64,
+    digest: String,
+}
+
+/// What a run did. The keys are a contract: none is renamed or removed.
+#[derive(Debug, Serialize)]
+pub struct FinalRecord {
+    /// Why it ended: `done`, `stopped` or `failed`.
+    pub ended: &'static str,
+    /// The fault, when it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The chain's name.
+    pub chain: String,
+    /// The last applied block.
+    pub head: HeadRecord,
+    /// Blocks applied by this run.
+    pub blocks: u64,
+    /// Transactions in them.
+    pub transactions: u64,
+    /// Operations in them.
+    pub operations: u64,
+    /// Time from the first block wanted to the last commit.
+    pub seconds: f64,
+    /// Reached by this run, ascending.
+    pub checkpoints_reached: Vec<(u32, BlockIdText)>,
+    /// Configured, above the head.
+    pub checkpoints_ahead: usize,
+    /// Undo sessions opened by this run.
+    pub undo_sessions: u64,
+    /// Last block that a crash cannot lose.
+    pub durable_block: u32,
+    /// The registers after the run.
+    pub state: StateRecord,
+    /// Where the writer's time went, in seconds.
+    pub writer: PhaseTimes,
+    /// What was checked above the last checkpoint, or everywhere with `--validate-during-replay`.
+    pub validation: Checks,
+}
+
+/// A block id as hex text.
+#[derive(Debug, Serialize)]
+pub struct BlockIdText(String);
+
+impl From<BlockId> for BlockIdText {
+    fn from(id: BlockId) -> Self {
+        Self(id.to_string())
+    }
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct RunFacts {
+    /// See [`FinalRecord::ended`].
+    pub ended: &'static str,
+    /// See [`FinalRecord::error`].
+    pub error: Option<String>,
+    /// See [`FinalRecord::seconds`].
+    pub elapsed: Duration,
+    /// Time by phase over the run.
+    pub writer: PhaseTimes,
+}
+
+impl FinalRecord {
+    /// Gathers the facts. The digest reads every register, which takes its time on a large state.
+    ///
+    /// # Errors
+    /// When the state cannot be read.
+    pub fn gather(chain: &ChainWriter, name: &str, meter: &Meter, facts: RunFacts) -> anyhow::Result<Self> {
+        let head = chain.head();
+        let digest = chain.state().registers().store().digest()?;
+        Ok(Self {
+            ended: facts.ended,
+            error: facts.error,
+            chain: name.to_owned(),
+            head: HeadRecord { number: head.number, id: head.id.to_string(), time: head.time.to_string() },
+            blocks: meter.blocks.load(Relaxed),
+            transactions: meter.transactions.load(Relaxed),
+            operations: meter.operations.load(Relaxed),
+            seconds: facts.elapsed.as_secs_f64(),
+            checkpoints_reached: chain.reached().map(|point| (point.number, point.id.into())).collect(),
+            checkpoints_ahead: chain.checkpoints().iter().filter(|point| point.number > head.number).count(),
+            undo_sessions: meter.undo_sessions.load(Relaxed),
+            durable_block: meter.durable.load(Relaxed),
+            state: StateRecord {
+                registers: digest.registers,
+                bytes: digest.bytes,
+                digest: hex::encode(digest.digest),
+            },
+            writer: facts.writer,
+            validation: chain.state().checks().clone(),
+        })
+    }
+
+    /// The summary for people, one line.
+    pub fn summary(&self) -> String {
+        let rate = if self.seconds > 0.0 { self.blocks as f64 / self.seconds } else { 0.0 };
+        format!(
+            "head block {} ({}), {} blocks and {} transactions in {:.3} s ({rate:.0} blocks/s), {} checkpoints reached",
+            self.head.number,
+            self.head.time,
+            self.blocks,
+            self.transactions,
+            self.seconds,
+            self.checkpoints_reached.len()
+        )
+    }
+}
