@@ -1,0 +1,309 @@
+//! A fresh node bootstraps from a seed over loopback: two processes, a generated chain.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use cairn_tests::{Running, cairn};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A generated chain in a seed's folder.
+struct Chain {
+    folder: TempDir,
+    blocks: u32,
+}
+
+impl Chain {
+    fn new(blocks: u32) -> Self {
+        let folder = TempDir::new().unwrap();
+        let seed = folder.path().join("seed");
+        let (seed, number) = (seed.to_str().unwrap(), blocks.to_string());
+        cairn([
+            "devnet",
+            "generate",
+            "--blocks",
+            &number,
+            "--out",
+            seed,
+            "--compress",
+        ])
+        .expect_code(0);
+        Self { folder, blocks }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn spec(&self) -> String {
+        self.path("seed").join("chain.json").to_str().unwrap().to_owned()
+    }
+
+    fn checkpoint(&self, number: u32) -> String {
+        let (log, text) = (self.path("seed/blockchain"), number.to_string());
+        let words = [
+            "log",
+            "ids",
+            log.to_str().unwrap(),
+            "--from",
+            &text,
+            "--to",
+            &text,
+            "--chain",
+            &self.spec(),
+        ];
+        let out = cairn(words).expect_code(0).stdout;
+        format!("[{number},{}]", out.split_whitespace().nth(1).unwrap())
+    }
+
+    fn config(&self, name: &str, lines: &str) -> String {
+        let folder = self.path(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(
+            folder.join("config.ini"),
+            format!("chain = {}\nblock-log-split = -1\n{lines}", self.spec()),
+        )
+        .unwrap();
+        folder.to_str().unwrap().to_owned()
+    }
+
+    fn seed(&self, port: u16) -> Running {
+        let folder = self.config("seed", &format!("p2p-endpoint = 127.0.0.1:{port}\n"));
+        let mut seed = Running::start(["run", "-d", &folder, "--json"]);
+        seed.wait_for_line("listening on");
+        seed
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0))
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
+}
+
+fn state_of(folder: &Path) -> Value {
+    cairn(["state", "info", "-d", folder.to_str().unwrap(), "--json"])
+        .expect_code(0)
+        .json()
+}
+
+#[test]
+fn a_fresh_node_ends_with_the_seeds_head_state_and_log() {
+    let chain = Chain::new(1200);
+    let port = free_port();
+    let seed = chain.seed(port);
+    let points: String = [400, 800, 1200]
+        .map(|number| format!("checkpoint = {}\n", chain.checkpoint(number)))
+        .concat();
+    let folder = chain.config("fresh", &format!("p2p-seed-node = 127.0.0.1:{port}\n{points}"));
+    let fresh = cairn(["run", "-d", &folder, "--exit-at-block", "1200", "--json"]).expect_code(0);
+    let record = fresh.json();
+    assert_eq!(record["head"]["number"], chain.blocks);
+    assert_eq!(record["checkpoints_reached"].as_array().unwrap().len(), 3);
+    assert_eq!(record["undo_sessions"], 0);
+    for number in [400, 800, 1200] {
+        let line = format!("Checkpoint {} reached.", chain.checkpoint(number));
+        assert!(fresh.stderr.contains(&line), "{line} is missing\n{fresh}");
+    }
+    assert!(
+        fresh
+            .stderr
+            .contains("Final checkpoint reached, resuming normal block validation."),
+        "{fresh}"
+    );
+
+    seed.terminate();
+    let seed = seed.wait().expect_code(0).json();
+    assert_eq!(seed["head"], record["head"]);
+    assert_eq!(
+        seed["state"], record["state"],
+        "equal blocks give equal registers"
+    );
+    let log = |name: &str| fs::read(chain.path(name).join("blockchain/block_log")).unwrap();
+    assert!(log("seed") == log("fresh"), "the logs are equal byte for byte");
+    assert_eq!(
+        state_of(&chain.path("fresh"))["digest"],
+        record["state"]["digest"]
+    );
+}
+
+#[test]
+fn a_node_above_the_last_checkpoint_validates_in_full_what_it_fetches() {
+    let chain = Chain::new(300);
+    let port = free_port();
+    let _seed = chain.seed(port);
+    let point = chain.checkpoint(100);
+    let folder = chain.config(
+        "fresh",
+        &format!("p2p-seed-node = 127.0.0.1:{port}\ncheckpoint = {point}\n"),
+    );
+    let record = cairn(["run", "-d", &folder, "--exit-at-block", "300", "--json"])
+        .expect_code(0)
+        .json();
+    assert_eq!(record["validation"]["blocks_signed"], 200, "{record}");
+}
+
+#[test]
+fn a_wrong_checkpoint_ends_the_sync_before_its_block_and_a_corrected_run_goes_on() {
+    let chain = Chain::new(400);
+    let port = free_port();
+    let mut seed = chain.seed(port);
+    let wrong = format!("[250,{:08x}ffffffffffffffffffffffffffffffff]", 250);
+    let config = |point: &str| {
+        chain.config(
+            "fresh",
+            &format!("p2p-seed-node = 127.0.0.1:{port}\ncheckpoint = {point}\n"),
+        )
+    };
+    let folder = config(&wrong);
+    let stopped = cairn(["run", "-d", &folder, "--exit-at-block", "400", "--json"]).expect_code(3);
+    assert!(
+        stopped.stderr.contains("Block did not match checkpoint"),
+        "{stopped}"
+    );
+    assert!(
+        stopped.stderr.contains("config.ini:4"),
+        "the line is named\n{stopped}"
+    );
+    assert_eq!(stopped.json()["head"]["number"], 249, "{stopped}");
+    let log = chain.path("fresh/blockchain");
+    let info = [
+        "log",
+        "info",
+        log.to_str().unwrap(),
+        "--json",
+        "--chain",
+        &chain.spec(),
+    ];
+    assert_eq!(cairn(info).expect_code(0).json()["head_block_num"], 249);
+
+    let folder = config(&chain.checkpoint(250));
+    let record = cairn(["run", "-d", &folder, "--exit-at-block", "400", "--json"])
+        .expect_code(0)
+        .json();
+    assert_eq!(record["head"]["number"], 400);
+    assert_eq!(record["blocks"], 151, "{record}");
+    assert!(!seed.has_ended(), "an honest seed is not harmed");
+}
+
+#[test]
+fn a_node_of_another_chain_is_refused_at_the_door() {
+    let (chain, other) = (Chain::new(60), TempDir::new().unwrap());
+    let port = free_port();
+    let _seed = chain.seed(port);
+    let folder = other.path().join("node");
+    let words = [
+        "run",
+        "-d",
+        folder.to_str().unwrap(),
+        "--chain",
+        "hive-testnet",
+        "--p2p-seed-node",
+    ];
+    let address = format!("127.0.0.1:{port}");
+    let mut node = Running::start(words.into_iter().chain([address.as_str()]));
+    node.wait_for_line("Refused peer: it is on chain");
+    let killed = node.kill();
+    assert!(!killed.stderr.contains("Got block"), "{killed}");
+}
+
+#[test]
+fn kill_9_during_a_sync_loses_no_durable_block() {
+    let chain = Chain::new(1500);
+    let port = free_port();
+    let _seed = chain.seed(port);
+    let point = chain.checkpoint(1500);
+    // A commit every 100 blocks, so that the kills fall between several.
+    let config =
+        format!("p2p-seed-node = 127.0.0.1:{port}\ncheckpoint = {point}\nflush-state-interval = 100\n");
+    let folder = chain.config("fresh", &config);
+    let mut durable = 0;
+    for round in 0..10u64 {
+        Running::start(["run", "-d", &folder, "--exit-at-block", "1500", "--json"])
+            .kill_after(150 + 37 * round);
+        let state = chain.path("fresh");
+        if state.join("state/registers/CURRENT").is_file() {
+            let found = state_of(&state)["head"]["number"].as_u64().unwrap();
+            assert!(
+                found >= durable,
+                "round {round}: durable block {durable} was lost, found {found}"
+            );
+            durable = found;
+        }
+    }
+    let record = cairn(["run", "-d", &folder, "--exit-at-block", "1500", "--json"])
+        .expect_code(0)
+        .json();
+    let straight = chain.config("straight", "");
+    let words = ["replay", "-d", &straight, "--json", "--block-log"];
+    let log = chain.path("seed/blockchain");
+    let words = words
+        .into_iter()
+        .chain([log.to_str().unwrap(), "--checkpoint", &point]);
+    let expected = cairn(words).expect_code(0).json();
+    assert_eq!(record["state"], expected["state"]);
+    let log = |name: &str| fs::read(chain.path(name).join("blockchain/block_log")).unwrap();
+    assert!(log("seed") == log("fresh"), "the logs are equal byte for byte");
+}
+
+#[test]
+fn kill_9_during_a_replay_resumes_from_the_last_commit() {
+    let chain = Chain::new(1500);
+    let log = chain.path("seed/blockchain");
+    let folder = chain.config("node", "flush-state-interval = 100\n");
+    let words = [
+        "replay",
+        "-d",
+        &folder,
+        "--json",
+        "--block-log",
+        log.to_str().unwrap(),
+    ];
+    let mut durable = 0;
+    for round in 0..10u64 {
+        Running::start(words).kill_after(40 + 23 * round);
+        if chain.path("node/state/registers/CURRENT").is_file() {
+            let found = state_of(&chain.path("node"))["head"]["number"].as_u64().unwrap();
+            assert!(
+                found >= durable,
+                "round {round}: durable block {durable} was lost, found {found}"
+            );
+            durable = found;
+        }
+    }
+    let resumed = cairn(words).expect_code(0);
+    let record = resumed.json();
+    assert_eq!(
+        record["blocks"].as_u64().unwrap(),
+        1500 - durable,
+        "only what was not durable is applied again"
+    );
+    let straight = chain.config("straight", "");
+    let words = [
+        "replay",
+        "-d",
+        &straight,
+        "--json",
+        "--block-log",
+        log.to_str().unwrap(),
+    ];
+    assert_eq!(cairn(words).expect_code(0).json()["state"], record["state"]);
+}
+
+#[test]
+fn sigterm_ends_a_node_in_order() {
+    let chain = Chain::new(60);
+    let port = free_port();
+    let mut seed = chain.seed(port);
+    seed.terminate();
+    let started = std::time::Instant::now();
+    seed.wait_for_line("shutdown: SIGTERM");
+    let finished = seed.wait().expect_code(0);
+    assert!(started.elapsed().as_secs() < 10);
+    assert_eq!(finished.json()["ended"], "stopped");
+}
