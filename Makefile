@@ -4,8 +4,9 @@
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/cairn/target
 
 CARGO ?= cargo
-# One profile for everything: RocksDB and libp2p are compiled once.
-PROFILE := --release --locked
+# One profile and one choice of packages for everything. With `-p` cargo would choose other features for the
+# dependencies that the packages share, and compile RocksDB again.
+WHOLE := --release --locked --workspace
 
 .PHONY: demo test lint build dependencies
 
@@ -15,16 +16,16 @@ demo: build
 
 ## All tests. The end-to-end tests run the built binary.
 test: build
-	$(CARGO) test $(PROFILE) --workspace
+	$(CARGO) test $(WHOLE)
 
 ## Formatting, lints, documentation; warnings are errors.
 lint: dependencies
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy $(PROFILE) --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(PROFILE) --workspace --no-deps
+	$(CARGO) clippy $(WHOLE) --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(WHOLE) --no-deps
 
 build: dependencies
-	$(CARGO) build $(PROFILE) -p cairn-node
+	$(CARGO) build $(WHOLE)
 
 dependencies:
 	@scripts/install-build-dependencies.sh

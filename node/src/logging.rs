@@ -17,7 +17,8 @@ use tracing_subscriber::fmt::{FmtContext, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
 /// Filter when neither `--log-level` nor `RUST_LOG` gives one.
-const DEFAULT_FILTER: &str = "info";
+/// libp2p says at info what this program says in its own words.
+const DEFAULT_FILTER: &str = "info,libp2p_swarm=warn";
 
 /// Sets up logging for the process; later calls change nothing (tests share a process).
 ///

@@ -84,11 +84,11 @@ pub enum ReplayError {
         /// Where its stored bytes begin in that file.
         offset: u64,
         /// Why.
-        source: WriterError,
+        source: Box<WriterError>,
     },
     /// The writer stopped for another reason.
     #[error(transparent)]
-    Writer(WriterError),
+    Writer(Box<WriterError>),
     /// No thread could be started.
     #[error("no thread can be started: {0}")]
     Threads(#[from] std::io::Error),
@@ -142,7 +142,11 @@ pub fn replay(
     };
     let writer = WriterLoop::new(chain, prepared, (), Arc::clone(meter), run);
     let (chain, ended, read) = thread::scope(|scope| {
-        let reader = scope.spawn(|| read_ahead(log, first, last, feed));
+        let reader = scope.spawn(move || {
+            // The feed ends with this thread: then the workers and the writer know that no more will come.
+            let feed = feed;
+            read_ahead(log, first, last, &feed)
+        });
         let writer = scope.spawn(|| writer.run());
         let (chain, ended) = join(writer);
         (chain, ended, join(reader))
@@ -217,7 +221,7 @@ fn last_block(log: &BlockLog, wanted: Option<u32>) -> u32 {
     wanted.map_or(head, |wanted| wanted.min(head))
 }
 
-fn read_ahead(log: &BlockLog, first: u32, last: u32, feed: Feed) -> Result<(), LogError> {
+fn read_ahead(log: &BlockLog, first: u32, last: u32, feed: &Feed) -> Result<(), LogError> {
     let push = |blocks| {
         feed.push(RawBatch {
             blocks,
@@ -250,16 +254,16 @@ fn read_ahead(log: &BlockLog, first: u32, last: u32, feed: Feed) -> Result<(), L
 /// Adds file and offset to an error about a block.
 fn place(log: &BlockLog, error: WriterError) -> ReplayError {
     let WriterError::Block { number, .. } = error else {
-        return ReplayError::Writer(error);
+        return ReplayError::Writer(error.into());
     };
     match log.offset_of(number) {
         Ok((file, offset)) => ReplayError::Block {
             number,
             file: file.display().to_string(),
             offset,
-            source: error,
+            source: error.into(),
         },
-        Err(_) => ReplayError::Writer(error),
+        Err(_) => ReplayError::Writer(error.into()),
     }
 }
 

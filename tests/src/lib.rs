@@ -17,7 +17,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 /// The `cairn` binary beside the test's own executable.
 ///
 /// # Panics
-/// When it has not been built: `cargo build --release -p cairn-node`, or `make test`, which does that.
+/// When it has not been built: `make test` does that first.
 #[must_use]
 pub fn binary() -> PathBuf {
     let test = std::env::current_exe().expect("the test knows its own path");
@@ -28,7 +28,7 @@ pub fn binary() -> PathBuf {
     let binary = profile.join("cairn");
     assert!(
         binary.is_file(),
-        "{} is missing: run `cargo build --release -p cairn-node` first",
+        "{} is missing: run `make build` first",
         binary.display()
     );
     binary

@@ -73,7 +73,7 @@ impl Chain {
     fn seed(&self, port: u16) -> Running {
         let folder = self.config("seed", &format!("p2p-endpoint = 127.0.0.1:{port}\n"));
         let mut seed = Running::start(["run", "-d", &folder, "--json"]);
-        seed.wait_for_line("listening on");
+        seed.wait_for_line("Listening on");
         seed
     }
 }

@@ -61,7 +61,7 @@ impl Demo {
         let port = free_port()?;
         write_config(&seed, &format!("chain = {}\np2p-endpoint = 127.0.0.1:{port}\n", spec.display()))?;
         let mut seed_node = Node::start("seed ", &["run", "-d", text(&seed)?, "--json", "--block-log-split", "-1"])?;
-        seed_node.wait_for("listening on", SEED_PATIENCE)?;
+        seed_node.wait_for("Listening on", SEED_PATIENCE)?;
 
         say("3. A fresh node with three checkpoints in its config.ini");
         let checkpoints = self.checkpoints(&seed, &spec)?;

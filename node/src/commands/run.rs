@@ -135,9 +135,6 @@ impl Node {
             .runtime
             .block_on(Network::start(config, Arc::new(provider)))
             .context("the network cannot be started")?;
-        for address in network.listen_addresses() {
-            tracing::info!(target: "p2p", "listening on {address}");
-        }
         if settings.p2p.endpoint.is_none() && settings.p2p.seed_nodes.is_empty() {
             tracing::warn!(target: "p2p", "neither p2p-endpoint nor p2p-seed-node is set: no peer will be found");
         }

@@ -112,7 +112,7 @@ impl Session {
         let stats = &self.settings.stats;
         let options = ReporterOptions { interval: stats.interval, file: stats.file.clone(), source };
         let file = stats.file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
-        Reporter::start(Arc::clone(&self.meter), self.settings.checkpoints.clone(), options)
+        Reporter::start(Arc::clone(&self.meter), self.settings.checkpoints.clone(), &options)
             .with_context(|| format!("cannot open statistics file {file}"))
     }
 

@@ -186,7 +186,7 @@ mod tests {
             (
                 format!("[1000000,{long}]"),
                 IdLength {
-                    id: long.clone(),
+                    id: long,
                     found: 42,
                 },
             ),

@@ -45,7 +45,7 @@ impl Reporter {
     ///
     /// # Errors
     /// When the statistics file cannot be opened for appending, or no thread can be started.
-    pub fn start(meter: Arc<Meter>, checkpoints: Checkpoints, options: ReporterOptions) -> io::Result<Self> {
+    pub fn start(meter: Arc<Meter>, checkpoints: Checkpoints, options: &ReporterOptions) -> io::Result<Self> {
         if options.interval.is_zero() {
             return Ok(Self {
                 stop: None,
@@ -56,22 +56,23 @@ impl Reporter {
             Some(path) => Some(OpenOptions::new().create(true).append(true).open(path)?),
             None => None,
         };
+        let (interval, source) = (options.interval, options.source);
         let (stop, stopped) = bounded::<()>(0);
         let thread = thread::Builder::new().name("statistics".into()).spawn(move || {
             let mut report = Report {
                 meter,
                 checkpoints,
-                source: options.source,
+                source,
                 file,
             };
             let mut earlier = (Instant::now(), report.meter.read());
-            let mut due = earlier.0 + options.interval;
+            let mut due = earlier.0 + interval;
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_deadline(due) {
                 let later = (Instant::now(), report.meter.read());
                 report.print(&earlier, &later);
                 earlier = later;
                 // The grid stays where it is unless this thread itself was held up for whole intervals.
-                due = (due + options.interval).max(Instant::now());
+                due = (due + interval).max(Instant::now());
             }
         })?;
         Ok(Self {
@@ -141,7 +142,7 @@ mod tests {
             file: Some(path.clone()),
             source: WorkSource::BlockLog,
         };
-        let reporter = Reporter::start(meter, Checkpoints::default(), options).unwrap();
+        let reporter = Reporter::start(meter, Checkpoints::default(), &options).unwrap();
         thread::sleep(Duration::from_millis(1_000));
         drop(reporter);
         let text = std::fs::read_to_string(path).unwrap();
