@@ -42,11 +42,15 @@ pub fn execute(args: &ReplayArgs, log_level: Option<&str>) -> Result<ExitCode, C
     let bar = ProgressBar::start("replaying", &session.meter);
     let (chain, replayed) = replay_log(&session, chain, &log, plan);
     drop((reporter, bar));
-    finish(&session, &chain, replayed.facts, &log)?;
+    let summed_up = finish(&session, &chain, replayed.facts, &log);
+    let closed = chain.finish().map(drop);
+    // The fault that ended the replay is the one to report; a disk that failed then has failed here again.
     replayed.result.map_err(|error| match error.contradicts_checkpoint() {
         true => CommandError::contradiction(error),
         false => CommandError::Failed(error.into()),
     })?;
+    closed.map_err(|error| CommandError::Failed(error.into()))?;
+    summed_up?;
     Ok(ExitCode::Done)
 }
 

@@ -85,13 +85,12 @@ impl Node {
 
     /// Applies what the log has and the state has not. `Some`: the run ends here.
     fn replay_own_log(&self, chain: ChainWriter) -> (ChainWriter, Result<Option<Outcome>, CommandError>) {
-        let Some(reader) = &self.reader else { return (chain, Ok(None)) };
         let head = chain.head().number;
-        if let Err(error) =
-            check_past(&self.session.settings.checkpoints, head, |number| cairn_sync::id_if_there(reader, number))
-        {
+        let stored = |number| cairn_sync::id_if_there(self.reader.as_ref()?, number);
+        if let Err(error) = check_past(&self.session.settings.checkpoints, head, stored) {
             return (chain, Err(CommandError::contradiction(error)));
         }
+        let Some(reader) = &self.reader else { return (chain, Ok(None)) };
         if reader.head_number().unwrap_or(0) <= head {
             return (chain, Ok(None));
         }
