@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Commands on block logs. PATH is a block_log file or the folder with split parts; one part alone is
-/// accepted as well. Nothing is written.
+/// Commands on block logs.
 #[derive(Clone, Debug, Subcommand)]
 pub enum LogCommand {
     /// Summarize a log: counts, ids, storage, witnesses, keys, digests.

@@ -25,7 +25,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage or configuration
 /// Gets a Hive node's blocks, verified against your checkpoints: from peers, or from a block log that nobody
 /// vouches for.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "cairn", version, about, after_help = EXIT_CODES, propagate_version = true)]
+#[command(name = "cairn", version, after_help = EXIT_CODES, propagate_version = true)]
 #[command(arg_required_else_help = true)]
 pub struct Cli {
     /// Least level of the log lines: error, warn, info, debug, trace, or by target like info,cairn_p2p=debug.
@@ -47,9 +47,12 @@ pub enum Command {
     /// Replay a block log into the state, verifying it on the way.
     Replay(ReplayArgs),
     /// Look into block logs: summary, verification, ids, single blocks.
+    ///
+    /// PATH is a block_log file or the folder with split parts; one part alone is accepted as well. Nothing is
+    /// written, and no artifacts file is believed.
     #[command(subcommand)]
     Log(LogCommand),
-    /// Look into the state of a node that is not running.
+    /// Look into the state of a node that is not running. Nothing is written.
     #[command(subcommand)]
     State(StateCommand),
     /// Local chains for development.

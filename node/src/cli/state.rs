@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Commands on the state of a node that is not running. Nothing is written.
+/// Commands on the state of a node that is not running.
 #[derive(Clone, Debug, Subcommand)]
 pub enum StateCommand {
     /// Print the head block, the number and size of the registers, and the digest over all of them.

@@ -123,3 +123,13 @@ fn help_and_version_are_no_errors() {
         assert_eq!(parse(line).unwrap_err().exit_code(), 0, "{line}");
     }
 }
+
+#[test]
+fn the_help_says_what_the_program_is_for() {
+    let help = parse("cairn --help").unwrap_err().to_string();
+    assert!(
+        help.starts_with("Gets a Hive node's blocks, verified against your checkpoints"),
+        "{help}"
+    );
+    assert!(help.contains("Exit codes: 0 done, 1 failed"), "{help}");
+}
