@@ -75,9 +75,6 @@ pub(in super::super) enum Planned {
         account: u32,
         active: bool,
     },
-    DeleteComment {
-        post: Post,
-    },
     FeedPublish {
         witness: u32,
     },

@@ -5,23 +5,16 @@ use std::collections::VecDeque;
 use super::super::rng::Rng;
 use super::Post;
 
-/// Posts kept; older ones get no more attention. About six minutes' worth of posts, each 12 bytes.
+/// Posts kept; older ones get no more attention. About 20 minutes' worth, each 12 bytes.
 const KEPT: usize = 2048;
 
 /// Replies go no deeper than this (Hive allows 65535).
 pub(super) const MAX_DEPTH: u16 = 64;
 
-/// Blocks that a reply which is going to be deleted lives, which is far below the hour after which a testnet
-/// pays it out.
-const LIFE: u32 = 20;
-
-/// Recent posts, and the replies that wait for their deletion.
+/// Recent posts.
 #[derive(Debug, Default)]
 pub(super) struct Posts {
     recent: VecDeque<Post>,
-    /// Nobody votes on them or answers them, so that they may be deleted; with the block from which on they
-    /// are.
-    doomed: VecDeque<(u32, Post)>,
     serial: u32,
 }
 
@@ -43,21 +36,6 @@ impl Posts {
             self.recent.pop_front();
         }
         self.recent.push_back(post);
-    }
-
-    /// Keeps a post of block `number` from others until it is deleted.
-    pub(super) fn doom(&mut self, post: Post, number: u32) {
-        self.doomed.push_back((number + LIFE, post));
-    }
-
-    /// The oldest post that is due for deletion in block `number`.
-    pub(super) fn take_doomed(&mut self, number: u32) -> Option<Post> {
-        let (due, post) = *self.doomed.front()?;
-        if due > number {
-            return None;
-        }
-        self.doomed.pop_front();
-        Some(post)
     }
 
     /// Some recent post.

@@ -61,14 +61,6 @@ impl Writer<'_> {
                 }));
             }
             Planned::CustomJson { account, active } => self.custom_json(account, active),
-            Planned::DeleteComment { post } => {
-                let permlink = text::permlink(post);
-                let operation = op::DeleteComment {
-                    author: name(post.author),
-                    permlink: Text::from(permlink.as_str()),
-                };
-                self.put(&Operation::DeleteComment(operation));
-            }
             Planned::FeedPublish { witness } => {
                 let base = Asset::hbd(i64::from(self.rng.between(200, 400)));
                 let exchange_rate = op::Price {
