@@ -53,6 +53,12 @@ pub enum StateError {
         /// What the operating system says.
         source: io::Error,
     },
+    /// A writer beside changed its files during every attempt to open them for reading.
+    #[error("the state in {} is written too fast to be opened for reading; try again", dir.display())]
+    Changing {
+        /// The store's directory.
+        dir: PathBuf,
+    },
     /// There is no store to read.
     #[error("there is no state in {}", dir.display())]
     Missing {

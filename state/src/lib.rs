@@ -57,6 +57,7 @@ mod open;
 mod options;
 mod path;
 mod policy;
+mod read_only;
 mod record;
 mod registers;
 mod store;

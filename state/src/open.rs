@@ -7,25 +7,19 @@
 use std::fs;
 use std::io;
 use std::path::{Path as FilePath, PathBuf};
-use std::time::Duration;
 
 use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME, IteratorMode};
 
 use crate::error::{Activity, StateError};
 use crate::metadata::{self, Decoded, Metadata, MetadataError};
 use crate::options::StoreOptions;
+use crate::read_only;
 use crate::tuning::{self, LOCAL, REGISTERS};
-
-/// How often a read-only open is tried while a writer replaces the files under it.
-const READ_ONLY_ATTEMPTS: u32 = 10;
-/// The pause between two attempts. A writer replaces its manifest and deletes files within milliseconds.
-const READ_ONLY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Opens or creates a store for writing.
 pub(crate) fn for_writing(dir: &FilePath, options: &StoreOptions) -> Result<(DB, Metadata), StateError> {
     if has_database(dir)? {
-        let glance = read_only_attempts(|| DB::open_for_read_only(&tuning::read_only(), dir, false))
-            .map_err(|source| StateError::database(dir, Activity::Open, source))?;
+        let glance = read_only::steadily(dir, || DB::open_for_read_only(&tuning::read_only(), dir, false))?;
         match read_metadata(&glance, dir)? {
             Some(metadata) => check_chain(dir, &metadata, &options.chain)?,
             None => check_unused(&glance, dir)?,
@@ -52,15 +46,20 @@ pub(crate) fn for_reading(dir: &FilePath) -> Result<(DB, Metadata), StateError> 
             dir: dir.to_path_buf(),
         });
     }
-    let db = read_only_attempts(|| {
+    let db = read_only::steadily(dir, || {
         DB::open_cf_descriptors_read_only(&tuning::read_only(), dir, tuning::read_only_families(), false)
-    })
-    .map_err(|source| StateError::database(dir, Activity::Open, source))?;
-    let metadata = read_metadata(&db, dir)?.ok_or_else(|| StateError::CorruptMetadata {
-        dir: dir.to_path_buf(),
-        source: MetadataError::Missing,
     })?;
-    Ok((db, metadata))
+    match read_metadata(&db, dir)? {
+        Some(metadata) => Ok((db, metadata)),
+        // Its creation was interrupted, or is under way just now.
+        None if is_empty(&db, dir)? => Err(StateError::Missing {
+            dir: dir.to_path_buf(),
+        }),
+        None => Err(StateError::CorruptMetadata {
+            dir: dir.to_path_buf(),
+            source: MetadataError::Missing,
+        }),
+    }
 }
 
 /// Whether RocksDB has finished creating a database here: `CURRENT` is the last file that it makes.
@@ -145,28 +144,33 @@ fn check_writable(dir: &FilePath) -> Result<(), StateError> {
 
 /// Writes the metadata record of a new store.
 fn begin(db: &DB, dir: &FilePath, options: &StoreOptions) -> Result<Metadata, StateError> {
-    let failed = |activity| move |source| StateError::database(dir, activity, source);
+    if !is_empty(db, dir)? {
+        return Err(StateError::CorruptMetadata {
+            dir: dir.to_path_buf(),
+            source: MetadataError::Missing,
+        });
+    }
+    let metadata = Metadata::new(options.chain);
+    db.put_opt(metadata::KEY, metadata.encode(), &tuning::synced())
+        .map_err(|source| StateError::database(dir, Activity::Commit, source))?;
+    Ok(metadata)
+}
+
+/// Whether neither registers nor the local index hold anything.
+fn is_empty(db: &DB, dir: &FilePath) -> Result<bool, StateError> {
     for name in [REGISTERS, LOCAL] {
         let family = db
             .cf_handle(name)
             .expect("every column family is opened with the database");
-        if db
-            .iterator_cf(family, IteratorMode::Start)
-            .next()
-            .transpose()
-            .map_err(failed(Activity::Read))?
+        let first = db.iterator_cf(family, IteratorMode::Start).next().transpose();
+        if first
+            .map_err(|source| StateError::database(dir, Activity::Read, source))?
             .is_some()
         {
-            return Err(StateError::CorruptMetadata {
-                dir: dir.to_path_buf(),
-                source: MetadataError::Missing,
-            });
+            return Ok(false);
         }
     }
-    let metadata = Metadata::new(options.chain);
-    db.put_opt(metadata::KEY, metadata.encode(), &tuning::synced())
-        .map_err(failed(Activity::Commit))?;
-    Ok(metadata)
+    Ok(true)
 }
 
 fn read_metadata(db: &DB, dir: &FilePath) -> Result<Option<Metadata>, StateError> {
@@ -196,15 +200,4 @@ fn check_chain(dir: &FilePath, metadata: &Metadata, expected: &[u8; 32]) -> Resu
         expected: *expected,
         found: metadata.chain,
     })
-}
-
-/// A writer beside may delete a file between the reader's look at the list of files and its opening them.
-fn read_only_attempts(open: impl Fn() -> Result<DB, rocksdb::Error>) -> Result<DB, rocksdb::Error> {
-    for _ in 1..READ_ONLY_ATTEMPTS {
-        match open() {
-            Err(error) if error.as_ref().contains("No such file") => std::thread::sleep(READ_ONLY_PAUSE),
-            result => return result,
-        }
-    }
-    open()
 }

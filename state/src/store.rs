@@ -56,7 +56,7 @@ impl Store {
     /// files open, and the changes that are not in files yet in memory.
     ///
     /// # Errors
-    /// [`StateError::Missing`], and what [`Self::open`] gives except `Locked`.
+    /// [`StateError::Missing`], [`StateError::Changing`], and what [`Self::open`] gives except `Locked`.
     pub fn open_read_only(dir: impl AsRef<FilePath>) -> Result<Self, StateError> {
         let dir = dir.as_ref();
         let (db, metadata) = open::for_reading(dir)?;

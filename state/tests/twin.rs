@@ -224,7 +224,7 @@ fn walk(steps: Vec<Step>, cache_bytes: usize) {
 
 proptest! {
     // Each case creates a database and syncs it several times, so they are few and long.
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn the_engine_does_as_its_twin(steps in prop::collection::vec(step(), 1..250)) {

@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -11,13 +12,17 @@ use cairn_state::{StateError, Store};
 use common::whole;
 
 /// Commits until one fails, then tries everything else. Gives the last number that succeeded and the first error.
-fn commit_until_it_fails(dir: &Path) -> (u32, StateError) {
+/// The disk is filled, by whatever that means, when some commits have succeeded.
+fn commit_until_it_fails(dir: &Path, fill: impl Fn()) -> (u32, StateError) {
     let mut registers = common::open(dir);
     let mut number = registers.head().map_or(0, |head| head.number);
     let error = loop {
         match whole::advance(&mut registers, number + 1) {
             Ok(_) => number += 1,
             Err(error) => break error,
+        }
+        if number == 5 {
+            fill();
         }
         assert!(number < 100_000, "writing never failed");
     };
@@ -74,7 +79,7 @@ fn limited() {
     let Some(dir) = common::plays("limited") else {
         return;
     };
-    let (number, error) = commit_until_it_fails(&dir);
+    let (number, error) = commit_until_it_fails(&dir, || ());
     assert!(matches!(error, StateError::Database { .. }), "{error}");
     println!("commit {} failed: {error}", number + 1);
     fs::write(dir.with_extension("number"), number.to_string()).unwrap();
@@ -101,8 +106,12 @@ fn a_failed_write_ends_the_handle() {
 fn full() {
     let Some(top) = common::plays("full") else { return };
     let (dir, ballast) = (top.join("state"), top.join("ballast"));
-    fs::write(&ballast, vec![1; 1 << 20]).unwrap();
-    let (number, error) = commit_until_it_fails(&dir);
+    let fill = || {
+        let mut file = fs::File::create(&ballast).unwrap();
+        let full = std::iter::repeat_with(|| file.write_all(&[1; 1024])).find_map(Result::err);
+        assert_eq!(full.unwrap().kind(), ErrorKind::StorageFull);
+    };
+    let (number, error) = commit_until_it_fails(&dir, fill);
     println!("commit {} failed: {error}", number + 1);
     let StateError::DiskFull { dir: named, .. } = &error else {
         panic!("{error}")
@@ -125,7 +134,7 @@ fn full() {
 #[test]
 fn a_full_disk_is_named_as_such() {
     let top = tempfile::tempdir().unwrap();
-    let mount = format!("mount -t tmpfs -o size=6m none {}", top.path().display());
+    let mount = format!("mount -t tmpfs -o size=32m none {}", top.path().display());
     let allowed = ["-m", "-rm"].into_iter().find(|how| {
         let probe = Command::new("unshare")
             .arg(how)
