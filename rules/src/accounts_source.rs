@@ -28,7 +28,9 @@ fn packed<'t, A>(tables: &'t mut Tables, name: &AccountName) -> Result<Option<Au
 where
     A: for<'a> Record<Owner<'a> = &'a AccountName>,
 {
-    let Some(bytes) = tables.bytes::<A>(name)? else { return Ok(None) };
+    let Some(bytes) = tables.bytes::<A>(name)? else {
+        return Ok(None);
+    };
     match AuthorityRef::from_packed(bytes) {
         Some(authority) => Ok(Some(authority)),
         None => Err(TableError::Corrupt {

@@ -12,8 +12,8 @@
 //! 7. hardforks that take effect with the block.
 
 use cairn_chain::{
-    AccountName, DecodedBlock, HeaderExtension, MAX_BLOCK_SIZE, PublicKey, SignedHeader, Transaction, TransactionId,
-    merkle,
+    AccountName, AssetPacking, DecodedBlock, HeaderExtension, MAX_BLOCK_SIZE, Pack, Packer, PublicKey,
+    SignedHeader, Symbols, Transaction, TransactionId, merkle,
 };
 
 use crate::authority::{self, AuthorityFailure, CheckError, RuleSet};
@@ -49,23 +49,31 @@ impl IdentityState {
         };
         let fault = |fault| RuleError::Block { block: number, fault };
 
-        self.check_header(&block.header, decoded.bytes().len()).map_err(|stop| stop.at(number))?;
+        self.check_header(&block.header, decoded.bytes().len())
+            .map_err(|stop| stop.at(number))?;
         if self.memory.globals.head_number == 0 {
             let mut evaluator = self.evaluator(keys.is_some());
             let result = evaluator.hardforks_of_first_block(block.header.timestamp);
             result.map_err(|stop| self.hardfork_failed(number, stop))?;
         }
         let (genesis, time) = (self.spec.genesis_time, block.header.timestamp);
-        let slot = self.memory.schedule.slot(genesis, time).map_err(|error| fault(error.into()))?;
+        let slot = self
+            .memory
+            .schedule
+            .slot(genesis, time)
+            .map_err(|error| fault(error.into()))?;
         if let Some(keys) = keys {
             if keys.transactions.len() != block.transactions.len() {
                 let (expected, found) = (block.transactions.len(), keys.transactions.len());
                 return Err(fault(BlockFault::Keys { expected, found }));
             }
-            self.check_signature(&block.header, keys).map_err(|stop| stop.at(number))?;
-            self.check_turn(slot, block.header.witness).map_err(|stop| stop.at(number))?;
+            self.check_signature(&block.header, keys)
+                .map_err(|stop| stop.at(number))?;
+            self.check_turn(slot, block.header.witness)
+                .map_err(|stop| stop.at(number))?;
         }
-        self.note_header(&block.header, number, keys.is_some()).map_err(|stop| stop.at(number))?;
+        self.note_header(&block.header, number, keys.is_some())
+            .map_err(|stop| stop.at(number))?;
 
         let mut operations = 0;
         for (index, transaction) in block.transactions.iter().enumerate() {
@@ -82,16 +90,23 @@ impl IdentityState {
         globals.head_number = number;
         globals.head_id = decoded.id();
         globals.head_time = block.header.timestamp;
-        self.tables.write((number & 0xffff) as u16, &ReferenceBlock(decoded.id()))?;
+        self.tables
+            .write((number & 0xffff) as u16, &ReferenceBlock(decoded.id()))?;
         if self.duplicates.len() > 0 {
             let registers = self.tables.registers_mut();
-            self.duplicates.drop_expired(registers, block.header.timestamp).map_err(TableError::from)?;
+            self.duplicates
+                .drop_expired(registers, block.header.timestamp)
+                .map_err(TableError::from)?;
         }
-        self.memory.schedule.advance(number, block.header.timestamp, slot, block.header.witness);
+        self.memory
+            .schedule
+            .advance(number, block.header.timestamp, slot, block.header.witness);
         let mut evaluator = self.evaluator(keys.is_some());
         evaluator.end_round(hardfork)?;
         evaluator.do_what_is_due()?;
-        evaluator.hardforks_of_block().map_err(|stop| self.hardfork_failed(number, stop))?;
+        evaluator
+            .hardforks_of_block()
+            .map_err(|stop| self.hardfork_failed(number, stop))?;
         Ok(AppliedBlock {
             number,
             id: decoded.id(),
@@ -106,7 +121,10 @@ impl IdentityState {
             Stop::State(error) => RuleError::State(error),
             Stop::Fault(fault) => {
                 let hardfork = self.memory.globals.hardfork;
-                RuleError::Block { block, fault: BlockFault::Hardfork { hardfork, fault } }
+                RuleError::Block {
+                    block,
+                    fault: BlockFault::Hardfork { hardfork, fault },
+                }
             }
         }
     }
@@ -115,21 +133,35 @@ impl IdentityState {
     fn check_header(&self, header: &SignedHeader<'_>, size: usize) -> Result<(), HeaderStop> {
         let head = self.head();
         if header.previous != head.id {
-            return Err(BlockFault::Unlinked { expected: head.id, found: header.previous }.into());
+            return Err(BlockFault::Unlinked {
+                expected: head.id,
+                found: header.previous,
+            }
+            .into());
         }
         if header.timestamp <= head.time {
-            return Err(BlockFault::Time { head: head.time, found: header.timestamp }.into());
+            return Err(BlockFault::Time {
+                head: head.time,
+                found: header.timestamp,
+            }
+            .into());
         }
         if size > MAX_BLOCK_SIZE {
-            return Err(BlockFault::Size { limit: MAX_BLOCK_SIZE, found: size }.into());
+            return Err(BlockFault::Size {
+                limit: MAX_BLOCK_SIZE,
+                found: size,
+            }
+            .into());
         }
         Ok(())
     }
 
     /// The block is signed with its witness's key.
     fn check_signature(&mut self, header: &SignedHeader<'_>, keys: &RecoveredKeys) -> Result<(), HeaderStop> {
-        let witness: Witness =
-            self.tables.read(&header.witness)?.ok_or(BlockFault::NoWitness(header.witness))?;
+        let witness: Witness = self
+            .tables
+            .read(&header.witness)?
+            .ok_or(BlockFault::NoWitness(header.witness))?;
         if witness.signing_key != keys.witness || witness.signing_key.is_null() {
             return Err(BlockFault::WitnessSignature {
                 witness: header.witness,
@@ -144,7 +176,12 @@ impl IdentityState {
 
     /// It is the witness's turn, as far as that is known.
     fn check_turn(&mut self, slot: Slot, witness: AccountName) -> Result<(), HeaderStop> {
-        match self.memory.schedule.check(slot, witness).map_err(BlockFault::from)? {
+        match self
+            .memory
+            .schedule
+            .check(slot, witness)
+            .map_err(BlockFault::from)?
+        {
             SlotCheck::Scheduled => self.checks.slots += 1,
             SlotCheck::Consistent => self.checks.undecided(Undecided::Slot),
         }
@@ -156,14 +193,21 @@ impl IdentityState {
         if !self.spec.limits.idle_witnesses_switched_off {
             return Ok(());
         }
-        let Missed::Known(missed) = self.memory.schedule.missed(slot) else { return Ok(()) };
+        let Missed::Known(missed) = self.memory.schedule.missed(slot) else {
+            return Ok(());
+        };
         let head = self.memory.globals.head_number;
         let mut evaluator = self.evaluator(false);
         for name in missed.into_iter().filter(|name| *name != producer) {
-            let Some(activity) = evaluator.tables.read::<WitnessActivity>(&name)? else { continue };
+            let Some(activity) = evaluator.tables.read::<WitnessActivity>(&name)? else {
+                continue;
+            };
             if head.saturating_sub(activity.last_block) > IDLE_BLOCKS {
                 let present = evaluator.tables.require::<Witness>(&name)?;
-                let switched_off = Witness { signing_key: PublicKey::NULL, ..present };
+                let switched_off = Witness {
+                    signing_key: PublicKey::NULL,
+                    ..present
+                };
                 evaluator.store_witness(&name, Some(&present), &switched_off)?;
             }
         }
@@ -172,8 +216,10 @@ impl IdentityState {
 
     /// Stores what the header says about its witness, who must exist.
     fn note_header(&mut self, header: &SignedHeader<'_>, number: u32, full: bool) -> Result<(), HeaderStop> {
-        let mut activity: WitnessActivity =
-            self.tables.read(&header.witness)?.ok_or(BlockFault::NoWitness(header.witness))?;
+        let mut activity: WitnessActivity = self
+            .tables
+            .read(&header.witness)?
+            .ok_or(BlockFault::NoWitness(header.witness))?;
         let hardfork = self.memory.globals.hardfork;
         if full
             && (14..20).contains(&hardfork)
@@ -196,7 +242,13 @@ impl IdentityState {
         let expected = self.spec.hardfork_version(hardfork);
         if full && hardfork >= 5 && activity.running_version < expected {
             let (witness, found) = (header.witness, activity.running_version);
-            return Err(BlockFault::Version { witness, hardfork, expected, found }.into());
+            return Err(BlockFault::Version {
+                witness,
+                hardfork,
+                expected,
+                found,
+            }
+            .into());
         }
         activity.last_block = number;
         Ok(self.tables.write(&header.witness, &activity)?)
@@ -210,7 +262,8 @@ impl IdentityState {
         transaction: &Transaction<'_>,
         keys: Option<&[PublicKey]>,
     ) -> Result<(), RuleError> {
-        self.check_expiration(transaction).map_err(|stop| stop.at(block, index))?;
+        self.check_expiration(transaction)
+            .map_err(|stop| stop.at(block, index))?;
         let mut id = None;
         if let Some(keys) = keys {
             id = Some(self.check_transaction(block, index, transaction, keys)?);
@@ -230,7 +283,9 @@ impl IdentityState {
         }
         if let Some(id) = id {
             let registers = self.tables.registers_mut();
-            self.duplicates.add(registers, transaction.expiration, id).map_err(TableError::from)?;
+            self.duplicates
+                .add(registers, transaction.expiration, id)
+                .map_err(TableError::from)?;
         }
         Ok(())
     }
@@ -242,13 +297,21 @@ impl IdentityState {
             return Ok(());
         }
         let (now, expiration) = (globals.head_time, transaction.expiration);
-        let ahead = if globals.hardfork >= 28 { MAX_EXPIRATION_SINCE_28 } else { MAX_EXPIRATION };
+        let ahead = if globals.hardfork >= 28 {
+            MAX_EXPIRATION_SINCE_28
+        } else {
+            MAX_EXPIRATION
+        };
         let latest = later(now, ahead);
         if expiration > latest {
             return Err(TransactionFault::ExpiresTooLate { expiration, latest }.into());
         }
         // Until hardfork 9 it still counted in the second of its expiration.
-        let has_expired = if globals.hardfork >= 9 { expiration <= now } else { expiration < now };
+        let has_expired = if globals.hardfork >= 9 {
+            expiration <= now
+        } else {
+            expiration < now
+        };
         if has_expired {
             return Err(TransactionFault::Expired { expiration, now }.into());
         }
@@ -267,9 +330,13 @@ impl IdentityState {
         if self.duplicates.contains(&id) {
             return Err(TransactionStop::from(TransactionFault::Duplicate(id)).at(block, index));
         }
-        self.check_reference_block(transaction).map_err(|stop| stop.at(block, index))?;
+        self.check_reference_block(transaction)
+            .map_err(|stop| stop.at(block, index))?;
         if transaction.operations.is_empty() {
             return Err(TransactionStop::from(TransactionFault::Empty).at(block, index));
+        }
+        if self.spec.is_steem() && !packs_to_its_bytes(transaction, self.spec.symbols) {
+            return Err(TransactionStop::from(TransactionFault::NotCanonical).at(block, index));
         }
         for (position, operation) in transaction.operations.iter().enumerate() {
             let hardfork = self.memory.globals.hardfork;
@@ -281,7 +348,8 @@ impl IdentityState {
                 fault: Box::new(invalid.into()),
             })?;
         }
-        self.check_authorities(block, transaction, keys).map_err(|stop| stop.at(block, index))?;
+        self.check_authorities(block, transaction, keys)
+            .map_err(|stop| stop.at(block, index))?;
         Ok(id)
     }
 
@@ -295,7 +363,12 @@ impl IdentityState {
         let expected = id.map_or(0, |ReferenceBlock(id)| id.reference_prefix());
         let found = transaction.ref_block_prefix;
         if expected != found {
-            return Err(TransactionFault::ReferenceBlock { slot, expected, found }.into());
+            return Err(TransactionFault::ReferenceBlock {
+                slot,
+                expected,
+                found,
+            }
+            .into());
         }
         self.checks.reference_blocks += 1;
         Ok(())
@@ -337,6 +410,13 @@ impl IdentityState {
     }
 }
 
+/// Whether the fields pack to the bytes that they were read from.
+fn packs_to_its_bytes(transaction: &Transaction<'_>, symbols: Symbols) -> bool {
+    let mut packer = Packer::new(AssetPacking::Legacy, symbols);
+    transaction.pack(&mut packer);
+    packer.into_bytes() == transaction.bytes()
+}
+
 /// A fault that does not know its place yet, or a failure of the state.
 enum Unplaced<F> {
     Fault(F),
@@ -358,7 +438,11 @@ impl HeaderStop {
 impl TransactionStop {
     fn at(self, block: u32, transaction: usize) -> RuleError {
         match self {
-            Self::Fault(fault) => RuleError::Transaction { block, transaction, fault },
+            Self::Fault(fault) => RuleError::Transaction {
+                block,
+                transaction,
+                fault,
+            },
             Self::State(error) => RuleError::State(error),
         }
     }

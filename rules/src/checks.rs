@@ -62,7 +62,9 @@ impl Undecided {
     pub const fn reason(self) -> &'static str {
         match self {
             Self::RecoveryByTopWitness => "recovery by the witness with the most votes: needs stake",
-            Self::CommentDeletion => "delete_comment before hardfork 19: nothing happens if net votes are positive",
+            Self::CommentDeletion => {
+                "delete_comment before hardfork 19: nothing happens if net votes are positive"
+            }
             Self::CommentVotes => "delete_comment: net votes and payout need stake",
             Self::CommentExistence => "a comment was needed whose deletion is undecided",
             Self::MiningQueue => "proof of work: target and queue need stake since hardfork 4",

@@ -8,8 +8,8 @@ use cairn_chain::{AccountName, Time};
 
 use crate::evaluate::Evaluator;
 use crate::registers::{
-    AccountCore, DeclinedVotingRequest, OwnerHistory, OwnerHistoryEntry, Proposal, ProposalVotes, RecoveryAccountChange,
-    RecoveryRequest, TableError,
+    AccountCore, DeclinedVotingRequest, OwnerHistory, OwnerHistoryEntry, Proposal, ProposalVotes,
+    RecoveryAccountChange, RecoveryRequest, TableError,
 };
 
 /// Votes for proposals that may still be removed in this block.
@@ -104,7 +104,9 @@ impl Evaluator<'_> {
 
     /// Removes an account's votes for proposals that still exist, as far as the budget goes. Whether all are gone.
     fn remove_proposal_votes(&mut self, name: &AccountName, budget: &mut Budget) -> Result<bool, TableError> {
-        let Some(mut votes) = self.tables.read::<ProposalVotes>(name)? else { return Ok(true) };
+        let Some(mut votes) = self.tables.read::<ProposalVotes>(name)? else {
+            return Ok(true);
+        };
         let mut ids = votes.proposals().to_vec().into_iter();
         let mut all = true;
         for id in ids.by_ref() {

@@ -39,7 +39,10 @@ fn key(expiration: Time, id: &TransactionId) -> [u8; KEY_SIZE] {
 fn split_key(key: &[u8]) -> Option<(Time, TransactionId)> {
     let key: &[u8; KEY_SIZE] = key.try_into().ok()?;
     let (expiration, id) = key[2..].split_first_chunk()?;
-    Some((Time(u32::from_be_bytes(*expiration)), TransactionId(id.try_into().ok()?)))
+    Some((
+        Time(u32::from_be_bytes(*expiration)),
+        TransactionId(id.try_into().ok()?),
+    ))
 }
 
 /// How many transactions a store knows.

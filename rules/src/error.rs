@@ -159,6 +159,12 @@ pub enum TransactionFault {
     /// It does nothing.
     #[error("it has no operation")]
     Empty,
+    /// On Steem: it is not packed as its fields are packed again, a name is longer than its field for instance. Steem
+    /// hashes and verifies the latter, so that the signatures are about something else.
+    #[error(
+        "its bytes are not those that its fields pack to, which are what a node of this chain signs and hashes"
+    )]
+    NotCanonical,
     /// What its operations require cannot be read.
     #[error(transparent)]
     Required(#[from] RequiredError),
@@ -407,7 +413,9 @@ pub enum OpenError {
     #[error("the chain specification's genesis cannot be made: {0}; correct its witnesses")]
     Genesis(Box<OperationFault>),
     /// The registers belong to another block than the store says.
-    #[error("the store's head is block {store}, its registers are those after block {registers}; rebuild the state by a replay")]
+    #[error(
+        "the store's head is block {store}, its registers are those after block {registers}; rebuild the state by a replay"
+    )]
     Head {
         /// Number of the store's head.
         store: u32,

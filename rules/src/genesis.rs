@@ -13,7 +13,10 @@ const FIRST_WITNESS: AccountName = AccountName::new(b"initminer");
 
 /// The schedule before block 1.
 pub(crate) fn schedule(spec: &ChainSpec) -> ScheduleState {
-    let first = spec.genesis_witnesses().first().map_or(FIRST_WITNESS, |witness| witness.name);
+    let first = spec
+        .genesis_witnesses()
+        .first()
+        .map_or(FIRST_WITNESS, |witness| witness.name);
     ScheduleState::genesis(first)
 }
 
@@ -21,9 +24,15 @@ pub(crate) fn schedule(spec: &ChainSpec) -> ScheduleState {
 pub(crate) fn write(evaluator: &mut Evaluator<'_>) -> Result<(), Stop> {
     for account in evaluator.spec.genesis_accounts() {
         let core = AccountCore::new(account.created, true, account.memo_key, AccountName::EMPTY);
-        let authorities = account.owner_and_active.as_ref().zip(account.posting.as_ref()).map(|(owner, posting)| {
-            Authorities { owner, active: owner, posting }
-        });
+        let authorities = account
+            .owner_and_active
+            .as_ref()
+            .zip(account.posting.as_ref())
+            .map(|(owner, posting)| Authorities {
+                owner,
+                active: owner,
+                posting,
+            });
         evaluator.add_account(&account.name, core, authorities.as_ref())?;
     }
     for account in evaluator.spec.genesis_witnesses() {

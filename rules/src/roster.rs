@@ -41,7 +41,11 @@ impl Roster {
     }
 
     /// The witnesses, by order of creation.
-    pub(crate) fn facts(&mut self, tables: &mut Tables, globals: &Globals) -> Result<&[WitnessFact], TableError> {
+    pub(crate) fn facts(
+        &mut self,
+        tables: &mut Tables,
+        globals: &Globals,
+    ) -> Result<&[WitnessFact], TableError> {
         let facts = match self.facts.take() {
             Some(facts) => facts,
             None => read(tables, globals)?,

@@ -23,7 +23,9 @@ impl Evaluator<'_> {
         };
         let (roster, tables, globals) = (&mut *self.roster, &mut *self.tables, &*self.globals);
         let facts = || roster.facts(tables, globals).map(<[WitnessFact]>::to_vec);
-        let Some(ended) = self.schedule.end_of_block(&round, facts)? else { return Ok(()) };
+        let Some(ended) = self.schedule.end_of_block(&round, facts)? else {
+            return Ok(());
+        };
         match &ended.dequeued {
             Dequeued::Known(miners) => miners.iter().try_for_each(|name| self.dequeue(name))?,
             Dequeued::Unknown => self.mining.queue_known = false,
@@ -35,8 +37,14 @@ impl Evaluator<'_> {
     fn dequeue(&mut self, name: &AccountName) -> Result<(), TableError> {
         let present = self.tables.require::<Witness>(name)?;
         self.mining.queued = self.mining.queued.saturating_sub(1);
-        self.mining.waiting = self.mining.waiting.saturating_sub(u32::from(present.queue_number != 0));
-        let dequeued = Witness { queue_number: 0, ..present };
+        self.mining.waiting = self
+            .mining
+            .waiting
+            .saturating_sub(u32::from(present.queue_number != 0));
+        let dequeued = Witness {
+            queue_number: 0,
+            ..present
+        };
         self.store_witness(name, Some(&present), &dequeued)
     }
 }

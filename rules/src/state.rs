@@ -77,7 +77,9 @@ pub struct IdentityState {
 
 impl fmt::Debug for IdentityState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IdentityState").field("head", &self.head()).finish_non_exhaustive()
+        f.debug_struct("IdentityState")
+            .field("head", &self.head())
+            .finish_non_exhaustive()
     }
 }
 
@@ -112,7 +114,10 @@ impl IdentityState {
                 state.reload()?;
                 let registers = state.memory.globals.head_number;
                 if (registers, state.memory.globals.head_id.0) != (head.number, head.id) {
-                    return Err(OpenError::Head { store: head.number, registers });
+                    return Err(OpenError::Head {
+                        store: head.number,
+                        registers,
+                    });
                 }
             }
         }
@@ -120,7 +125,10 @@ impl IdentityState {
     }
 
     fn write_genesis(&mut self) -> Result<(), OpenError> {
-        self.tables.registers_mut().begin_block().map_err(TableError::from)?;
+        self.tables
+            .registers_mut()
+            .begin_block()
+            .map_err(TableError::from)?;
         match genesis::write(&mut self.evaluator(false)).and_then(|()| Ok(self.store_memory(None)?)) {
             Ok(()) => {
                 self.tables.registers_mut().accept_block();
@@ -184,8 +192,17 @@ impl IdentityState {
     /// The last applied block.
     #[must_use]
     pub fn head(&self) -> Head {
-        let Globals { head_number, head_id, head_time, .. } = self.memory.globals;
-        Head { number: head_number, id: head_id, time: head_time }
+        let Globals {
+            head_number,
+            head_id,
+            head_time,
+            ..
+        } = self.memory.globals;
+        Head {
+            number: head_number,
+            id: head_id,
+            time: head_time,
+        }
     }
 
     /// The global properties after the last applied block.
@@ -247,7 +264,10 @@ impl IdentityState {
     /// [`StateError`]; a failed commit ends the use of the registers.
     pub fn commit(&mut self) -> Result<CommitStats, StateError> {
         let head = self.head();
-        self.tables.registers_mut().commit(StoreHead { number: head.number, id: head.id.0 })
+        self.tables.registers_mut().commit(StoreHead {
+            number: head.number,
+            id: head.id.0,
+        })
     }
 
     /// Applies a block. Its Merkle root is not looked at: [`DecodedBlock::check_merkle_root`] needs no state and runs ahead
@@ -271,10 +291,17 @@ impl IdentityState {
     /// # Errors
     ///
     /// [`RuleError`] with the number of the block that would come next.
-    pub fn try_transaction(&mut self, transaction: &Transaction<'_>, keys: &[PublicKey]) -> Result<(), RuleError> {
+    pub fn try_transaction(
+        &mut self,
+        transaction: &Transaction<'_>,
+        keys: &[PublicKey],
+    ) -> Result<(), RuleError> {
         let before = self.memory.clone();
         let checks = self.checks.clone();
-        self.tables.registers_mut().begin_block().map_err(TableError::from)?;
+        self.tables
+            .registers_mut()
+            .begin_block()
+            .map_err(TableError::from)?;
         let number = before.globals.head_number.saturating_add(1);
         let result = self.apply_transaction(number, 0, transaction, Some(keys));
         self.undo(before);
@@ -283,9 +310,15 @@ impl IdentityState {
     }
 
     /// Keeps what `apply` does if it succeeds, and otherwise leaves everything as it was.
-    fn atomically<T>(&mut self, apply: impl FnOnce(&mut Self) -> Result<T, RuleError>) -> Result<T, RuleError> {
+    fn atomically<T>(
+        &mut self,
+        apply: impl FnOnce(&mut Self) -> Result<T, RuleError>,
+    ) -> Result<T, RuleError> {
         let before = self.memory.clone();
-        self.tables.registers_mut().begin_block().map_err(TableError::from)?;
+        self.tables
+            .registers_mut()
+            .begin_block()
+            .map_err(TableError::from)?;
         match apply(self).and_then(|result| Ok(self.store_memory(Some(&before)).map(|()| result)?)) {
             Ok(result) => {
                 self.tables.registers_mut().accept_block();

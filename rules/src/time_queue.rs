@@ -56,7 +56,11 @@ impl Record for Entry {
     }
 
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
-        Ok(Self { time: fields.time()?, before: fields.name()?, after: fields.name()? })
+        Ok(Self {
+            time: fields.time()?,
+            before: fields.name()?,
+            after: fields.name()?,
+        })
     }
 }
 
@@ -75,7 +79,10 @@ impl Record for Bucket {
     }
 
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
-        Ok(Self { first: fields.name()?, last: fields.name()? })
+        Ok(Self {
+            first: fields.name()?,
+            last: fields.name()?,
+        })
     }
 }
 
@@ -139,7 +146,10 @@ impl TimeQueue {
     /// The queue with this number. Two queues must not have the same.
     #[must_use]
     pub const fn new(queue: u8) -> Self {
-        Self { queue, earliest: Earliest::Unknown }
+        Self {
+            queue,
+            earliest: Earliest::Unknown,
+        }
     }
 
     /// Forgets what is remembered. To be called when registers were put back to earlier values.
@@ -154,7 +164,9 @@ impl TimeQueue {
     /// [`TableError`], as for all methods here.
     pub fn earliest(&mut self, tables: &mut Tables) -> Result<Option<Time>, TableError> {
         if self.earliest == Earliest::Unknown {
-            self.earliest = self.find_earliest(tables)?.map_or(Earliest::Nothing, Earliest::At);
+            self.earliest = self
+                .find_earliest(tables)?
+                .map_or(Earliest::Nothing, Earliest::At);
         }
         Ok(match self.earliest {
             Earliest::At(time) => Some(time),
@@ -184,7 +196,9 @@ impl TimeQueue {
     ///
     /// [`TableError`].
     pub fn time_of(&self, tables: &mut Tables, account: &AccountName) -> Result<Option<Time>, TableError> {
-        Ok(tables.read::<Entry>((self.queue, account))?.map(|entry| entry.time))
+        Ok(tables
+            .read::<Entry>((self.queue, account))?
+            .map(|entry| entry.time))
     }
 
     /// The first account whose time is not later than `now`, with its time. It stays in the queue.
@@ -217,7 +231,11 @@ impl TimeQueue {
             Some(_) => self.remove(tables, account)?,
             None => {}
         }
-        let mut entry = Entry { time, before: AccountName::EMPTY, after: AccountName::EMPTY };
+        let mut entry = Entry {
+            time,
+            before: AccountName::EMPTY,
+            after: AccountName::EMPTY,
+        };
         if let Some(mut bucket) = tables.read::<Bucket>((self.queue, time))? {
             let mut last = tables.require::<Entry>((self.queue, &bucket.last))?;
             last.after = *account;
@@ -226,7 +244,13 @@ impl TimeQueue {
             bucket.last = *account;
             tables.write((self.queue, time), &bucket)?;
         } else {
-            tables.write((self.queue, time), &Bucket { first: *account, last: *account })?;
+            tables.write(
+                (self.queue, time),
+                &Bucket {
+                    first: *account,
+                    last: *account,
+                },
+            )?;
             self.mark(tables, time)?;
         }
         tables.write((self.queue, account), &entry)?;
@@ -247,7 +271,9 @@ impl TimeQueue {
     ///
     /// [`TableError`].
     pub fn remove(&mut self, tables: &mut Tables, account: &AccountName) -> Result<(), TableError> {
-        let Some(entry) = tables.read::<Entry>((self.queue, account))? else { return Ok(()) };
+        let Some(entry) = tables.read::<Entry>((self.queue, account))? else {
+            return Ok(());
+        };
         tables.remove::<Entry>((self.queue, account))?;
         if entry.before.is_empty() && entry.after.is_empty() {
             tables.remove::<Bucket>((self.queue, entry.time))?;

@@ -1,8 +1,8 @@
 //! Creating and changing accounts.
 
 use cairn_chain::operations::{
-    AccountCreate, AccountCreateWithDelegation, AccountUpdate, AccountUpdate2, ClaimAccount, CreateClaimedAccount,
-    DeclineVotingRights,
+    AccountCreate, AccountCreateWithDelegation, AccountUpdate, AccountUpdate2, ClaimAccount,
+    CreateClaimedAccount, DeclineVotingRights,
 };
 use cairn_chain::{AccountName, Authority, PublicKey, Text};
 
@@ -17,13 +17,36 @@ use crate::registers::{
 
 impl Evaluator<'_> {
     pub(super) fn account_create(&mut self, op: &AccountCreate<'_>) -> Evaluated {
-        let authorities = Authorities { owner: &op.owner, active: &op.active, posting: &op.posting };
-        self.create_account(&op.creator, &op.new_account_name, &authorities, op.memo_key, op.json_metadata)
+        let authorities = Authorities {
+            owner: &op.owner,
+            active: &op.active,
+            posting: &op.posting,
+        };
+        self.create_account(
+            &op.creator,
+            &op.new_account_name,
+            &authorities,
+            op.memo_key,
+            op.json_metadata,
+        )
     }
 
-    pub(super) fn account_create_with_delegation(&mut self, op: &AccountCreateWithDelegation<'_>) -> Evaluated {
-        let authorities = Authorities { owner: &op.owner, active: &op.active, posting: &op.posting };
-        self.create_account(&op.creator, &op.new_account_name, &authorities, op.memo_key, op.json_metadata)
+    pub(super) fn account_create_with_delegation(
+        &mut self,
+        op: &AccountCreateWithDelegation<'_>,
+    ) -> Evaluated {
+        let authorities = Authorities {
+            owner: &op.owner,
+            active: &op.active,
+            posting: &op.posting,
+        };
+        self.create_account(
+            &op.creator,
+            &op.new_account_name,
+            &authorities,
+            op.memo_key,
+            op.json_metadata,
+        )
     }
 
     fn create_account(
@@ -38,7 +61,9 @@ impl Evaluator<'_> {
         self.all_members_exist(authorities)?;
         let core = self.new_core(false, memo_key, self.recovery_of_created(creator));
         self.add_account(name, core, Some(authorities))?;
-        Ok(self.tables.write_bytes::<JsonMetadata>(name, json_metadata.as_bytes())?)
+        Ok(self
+            .tables
+            .write_bytes::<JsonMetadata>(name, json_metadata.as_bytes())?)
     }
 
     pub(super) fn claim_account(&mut self, op: &ClaimAccount) -> Evaluated {
@@ -56,8 +81,18 @@ impl Evaluator<'_> {
             .claimed_accounts
             .checked_sub(1)
             .ok_or(OperationFault::NoClaimedAccount(op.creator))?;
-        let authorities = Authorities { owner: &op.owner, active: &op.active, posting: &op.posting };
-        self.create_account(&op.creator, &op.new_account_name, &authorities, op.memo_key, op.json_metadata)?;
+        let authorities = Authorities {
+            owner: &op.owner,
+            active: &op.active,
+            posting: &op.posting,
+        };
+        self.create_account(
+            &op.creator,
+            &op.new_account_name,
+            &authorities,
+            op.memo_key,
+            op.json_metadata,
+        )?;
         Ok(self.tables.write(&op.creator, &creator)?)
     }
 
@@ -69,15 +104,23 @@ impl Evaluator<'_> {
             Some(posting) if self.hardfork() < 15 => Some(self.existing_members(posting)?),
             other => other.clone(),
         };
-        self.update_authorities(&op.account, &mut core, op.owner.as_ref(), op.active.as_ref(), kept_posting.as_ref())?;
+        self.update_authorities(
+            &op.account,
+            &mut core,
+            op.owner.as_ref(),
+            op.active.as_ref(),
+            kept_posting.as_ref(),
+        )?;
         if !op.memo_key.is_null() {
             core.memo_key = op.memo_key;
         }
         self.tables.write(&op.account, &core)?;
         if !op.json_metadata.is_empty() {
-            self.tables.write_bytes::<JsonMetadata>(&op.account, op.json_metadata.as_bytes())?;
+            self.tables
+                .write_bytes::<JsonMetadata>(&op.account, op.json_metadata.as_bytes())?;
             if self.hardfork() < 21 {
-                self.tables.write_bytes::<PostingJsonMetadata>(&op.account, op.json_metadata.as_bytes())?;
+                self.tables
+                    .write_bytes::<PostingJsonMetadata>(&op.account, op.json_metadata.as_bytes())?;
             }
         }
         Ok(())
@@ -95,11 +138,13 @@ impl Evaluator<'_> {
         }
         self.tables.write(&op.account, &core)?;
         if !op.json_metadata.is_empty() {
-            self.tables.write_bytes::<JsonMetadata>(&op.account, op.json_metadata.as_bytes())?;
+            self.tables
+                .write_bytes::<JsonMetadata>(&op.account, op.json_metadata.as_bytes())?;
         }
         if !op.posting_json_metadata.is_empty() {
             let text = op.posting_json_metadata.as_bytes();
-            self.tables.write_bytes::<PostingJsonMetadata>(&op.account, text)?;
+            self.tables
+                .write_bytes::<PostingJsonMetadata>(&op.account, text)?;
         }
         Ok(())
     }
@@ -116,7 +161,9 @@ impl Evaluator<'_> {
     /// In full validation, since hardfork 11: the last change of the owner authority was long enough ago; since 26 it is
     /// enough if the one before was.
     fn owner_limit(&self, core: &AccountCore, owner: Option<&Authority>) -> Evaluated {
-        let Some(limit) = self.spec.limits.owner_update_interval else { return Ok(()) };
+        let Some(limit) = self.spec.limits.owner_update_interval else {
+            return Ok(());
+        };
         if owner.is_none() || self.hardfork() < 11 {
             return Ok(());
         }
@@ -174,8 +221,12 @@ impl Evaluator<'_> {
                 return Err(OperationFault::Declined(op.account).into());
             }
             let effective = later(self.now(), self.spec.limits.declined_voting_delay);
-            self.tables.write(&op.account, &DeclinedVotingRequest { effective })?;
-            Ok(self.queues.declined_voting.set(self.tables, &op.account, effective)?)
+            self.tables
+                .write(&op.account, &DeclinedVotingRequest { effective })?;
+            Ok(self
+                .queues
+                .declined_voting
+                .set(self.tables, &op.account, effective)?)
         } else {
             if self.full && !is_pending {
                 return Err(OperationFault::NotDeclining(op.account).into());

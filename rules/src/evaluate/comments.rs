@@ -23,12 +23,17 @@ const FIRST_MAX_DEPTH: u16 = 6;
 
 impl Evaluator<'_> {
     pub(super) fn comment(&mut self, op: &CommentOp<'_>) -> Evaluated {
-        let id = CommentId { author: &op.author, permlink: op.permlink.as_bytes() };
+        let id = CommentId {
+            author: &op.author,
+            permlink: op.permlink.as_bytes(),
+        };
         keepable(id.permlink)?;
         keepable(op.parent_permlink.as_bytes())?;
         self.account_exists(&op.author)?;
-        let parent_id = (!op.parent_author.is_empty())
-            .then_some(CommentId { author: &op.parent_author, permlink: op.parent_permlink.as_bytes() });
+        let parent_id = (!op.parent_author.is_empty()).then_some(CommentId {
+            author: &op.parent_author,
+            permlink: op.parent_permlink.as_bytes(),
+        });
         let parent = match parent_id {
             Some(parent_id) => Some(self.parent(parent_id)?),
             None => None,
@@ -50,8 +55,10 @@ impl Evaluator<'_> {
                 let mut comment = Comment::root();
                 if let Some((parent_id, mut parent)) = parent {
                     comment.depth = parent.depth.saturating_add(1);
-                    comment.parent =
-                        Some(Parent { author: *parent_id.author, permlink: parent_id.permlink.to_vec() });
+                    comment.parent = Some(Parent {
+                        author: *parent_id.author,
+                        permlink: parent_id.permlink.to_vec(),
+                    });
                     parent.replies = parent.replies.saturating_add(1);
                     parent.flags.deletion_undecided = false;
                     self.tables.write(parent_id, &parent)?;
@@ -68,14 +75,25 @@ impl Evaluator<'_> {
 
     /// Reads a comment that is replied to.
     fn parent(&mut self, id: CommentId<'_>) -> Result<Comment, Stop> {
-        let parent: Comment = self.tables.read(id)?.ok_or_else(|| no_comment(id.author, id.permlink))?;
+        let parent: Comment = self
+            .tables
+            .read(id)?
+            .ok_or_else(|| no_comment(id.author, id.permlink))?;
         if self.full {
             if parent.flags.deletion_undecided {
                 self.checks.undecided(Undecided::CommentExistence);
             }
-            let limit = if self.hardfork() < 17 { FIRST_MAX_DEPTH } else { u16::MAX };
+            let limit = if self.hardfork() < 17 {
+                FIRST_MAX_DEPTH
+            } else {
+                u16::MAX
+            };
             if parent.depth >= limit {
-                return Err(OperationFault::Depth { limit, found: parent.depth }.into());
+                return Err(OperationFault::Depth {
+                    limit,
+                    found: parent.depth,
+                }
+                .into());
             }
         }
         Ok(parent)
@@ -108,7 +126,12 @@ impl Evaluator<'_> {
     }
 
     /// In full validation: the edit leaves the parent as it is, and the author has waited long enough.
-    fn edit_allowed(&self, present: &Comment, parent: Option<CommentId<'_>>, times: &PostingTimes) -> Evaluated {
+    fn edit_allowed(
+        &self,
+        present: &Comment,
+        parent: Option<CommentId<'_>>,
+        times: &PostingTimes,
+    ) -> Evaluated {
         if !self.full {
             return Ok(());
         }
@@ -131,12 +154,24 @@ impl Evaluator<'_> {
         if is_longer_ago(self.now(), last, seconds) {
             return Ok(());
         }
-        Err(OperationFault::TooSoon { what, seconds, last, now: self.now() }.into())
+        Err(OperationFault::TooSoon {
+            what,
+            seconds,
+            last,
+            now: self.now(),
+        }
+        .into())
     }
 
     pub(super) fn delete_comment(&mut self, op: &DeleteComment<'_>) -> Evaluated {
-        let id = CommentId { author: &op.author, permlink: op.permlink.as_bytes() };
-        let mut comment: Comment = self.tables.read(id)?.ok_or_else(|| no_comment(id.author, id.permlink))?;
+        let id = CommentId {
+            author: &op.author,
+            permlink: op.permlink.as_bytes(),
+        };
+        let mut comment: Comment = self
+            .tables
+            .read(id)?
+            .ok_or_else(|| no_comment(id.author, id.permlink))?;
         let is_undecided = self.hardfork() < 19;
         if self.full {
             if comment.flags.deletion_undecided {
@@ -145,7 +180,11 @@ impl Evaluator<'_> {
             if comment.replies > 0 {
                 return Err(OperationFault::HasReplies(comment.replies).into());
             }
-            let kind = if is_undecided { Undecided::CommentDeletion } else { Undecided::CommentVotes };
+            let kind = if is_undecided {
+                Undecided::CommentDeletion
+            } else {
+                Undecided::CommentVotes
+            };
             self.checks.undecided(kind);
         }
         let was_deleted = comment.flags.deletion_undecided;
@@ -153,7 +192,10 @@ impl Evaluator<'_> {
             self.lose_reply(&parent.author, &parent.permlink, is_undecided)?;
         }
         if is_undecided {
-            comment.flags = CommentFlags { deletion_undecided: true, ..comment.flags };
+            comment.flags = CommentFlags {
+                deletion_undecided: true,
+                ..comment.flags
+            };
             Ok(self.tables.write(id, &comment)?)
         } else {
             Ok(self.tables.remove::<Comment>(id)?)

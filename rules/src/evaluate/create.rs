@@ -5,8 +5,8 @@ use cairn_chain::{AccountName, Authority, PublicKey};
 use super::{Evaluated, Evaluator};
 use crate::error::OperationFault;
 use crate::registers::{
-    AccountCore, ActiveAuthority, OwnerAuthority, PostingAuthority, Record, StoredAuthority, TableError, Witness,
-    WitnessActivity, WitnessByIndex, WitnessUrl, canonical_authority,
+    AccountCore, ActiveAuthority, OwnerAuthority, PostingAuthority, Record, StoredAuthority, TableError,
+    Witness, WitnessActivity, WitnessByIndex, WitnessUrl, canonical_authority,
 };
 
 /// The account that every account had as its recovery account before hardfork 11.
@@ -25,7 +25,11 @@ pub(crate) struct Authorities<'a> {
 impl<'a> Authorities<'a> {
     /// The same authority at each level.
     pub(crate) fn all(authority: &'a Authority) -> Self {
-        Self { owner: authority, active: authority, posting: authority }
+        Self {
+            owner: authority,
+            active: authority,
+            posting: authority,
+        }
     }
 
     fn each(&self) -> [&'a Authority; 3] {
@@ -50,7 +54,9 @@ impl Evaluator<'_> {
         core.index = self.globals.accounts;
         self.globals.accounts += 1;
         self.tables.write(name, &core)?;
-        let Some(authorities) = authorities else { return Ok(()) };
+        let Some(authorities) = authorities else {
+            return Ok(());
+        };
         self.set_authority::<OwnerAuthority>(name, authorities.owner)?;
         self.set_authority::<ActiveAuthority>(name, authorities.active)?;
         self.set_authority::<PostingAuthority>(name, authorities.posting)
@@ -61,7 +67,9 @@ impl Evaluator<'_> {
     where
         A: StoredAuthority + for<'a> Record<Owner<'a> = &'a AccountName>,
     {
-        Ok(self.tables.write(name, &A::from_authority(canonical_authority(authority.clone())))?)
+        Ok(self
+            .tables
+            .write(name, &A::from_authority(canonical_authority(authority.clone())))?)
     }
 
     /// In full validation: every account that an authority names exists.
@@ -113,7 +121,11 @@ impl Evaluator<'_> {
 
     /// The recovery account of an account that was mined.
     pub(crate) fn recovery_of_mined(&self) -> AccountName {
-        if self.hardfork() < 11 { FIRST_RECOVERY_ACCOUNT } else { AccountName::EMPTY }
+        if self.hardfork() < 11 {
+            FIRST_RECOVERY_ACCOUNT
+        } else {
+            AccountName::EMPTY
+        }
     }
 
     /// The recovery account of an account that another one creates.

@@ -24,7 +24,10 @@ impl Evaluator<'_> {
             if self.spec.limits.check_proof_of_work {
                 self.worker_key_is_sole(name, op.work.worker, is_new)?;
                 if self.queue_is_known() && !is_below_target(work, self.mining.queued) {
-                    return Err(OperationFault::WorkTarget { queued: self.mining.queued }.into());
+                    return Err(OperationFault::WorkTarget {
+                        queued: self.mining.queued,
+                    }
+                    .into());
                 }
             }
         }
@@ -41,7 +44,11 @@ impl Evaluator<'_> {
 
     pub(super) fn pow2(&mut self, op: &Pow2) -> Evaluated {
         let (name, previous, summary) = match &op.work {
-            Pow2Work::Hash(work) => (&work.input.worker_account, work.input.prev_block, work.pow_summary),
+            Pow2Work::Hash(work) => (
+                &work.input.worker_account,
+                work.input.prev_block,
+                work.pow_summary,
+            ),
             Pow2Work::Equihash(work) => (&work.input.worker_account, work.prev_block, work.pow_summary),
         };
         let is_new = !self.tables.has::<AccountCore>(name)?;
@@ -51,7 +58,10 @@ impl Evaluator<'_> {
                 && self.queue_is_known()
                 && summary >= summary_target(self.hardfork(), self.mining.queued)
             {
-                return Err(OperationFault::WorkTarget { queued: self.mining.queued }.into());
+                return Err(OperationFault::WorkTarget {
+                    queued: self.mining.queued,
+                }
+                .into());
             }
         }
         match op.new_owner_key {
@@ -82,7 +92,11 @@ impl Evaluator<'_> {
             && let Some(witness) = present
             && witness.queue_number != 0
         {
-            return Err(OperationFault::Queued { witness: *name, number: witness.queue_number }.into());
+            return Err(OperationFault::Queued {
+                witness: *name,
+                number: witness.queue_number,
+            }
+            .into());
         }
         self.mining.total = self.mining.total.wrapping_add(1);
         self.mining.queued = self.mining.queued.saturating_add(1);
@@ -102,7 +116,11 @@ impl Evaluator<'_> {
 
     fn work_is_for_head(&self, found: BlockId) -> Evaluated {
         let expected = self.globals.head_id;
-        if expected == found { Ok(()) } else { Err(OperationFault::WorkBlock { expected, found }.into()) }
+        if expected == found {
+            Ok(())
+        } else {
+            Err(OperationFault::WorkBlock { expected, found }.into())
+        }
     }
 
     /// The miner's active authority is exactly the worker's key. A new account's will be.
@@ -111,11 +129,11 @@ impl Evaluator<'_> {
             return Ok(());
         }
         match self.tables.read::<ActiveAuthority>(name)? {
-            Some(ActiveAuthority(Authority { account_auths, key_auths, .. }))
-                if account_auths.is_empty() && key_auths.len() == 1 && key_auths[0].0 == worker =>
-            {
-                Ok(())
-            }
+            Some(ActiveAuthority(Authority {
+                account_auths,
+                key_auths,
+                ..
+            })) if account_auths.is_empty() && key_auths.len() == 1 && key_auths[0].0 == worker => Ok(()),
             _ => Err(OperationFault::WorkerKey(*name).into()),
         }
     }
@@ -184,7 +202,9 @@ mod tests {
                 assert!(is_below_target(&below, queued), "{queued}");
             }
             let mut above = target;
-            let first_zero_bit = (0..256).take_while(|bit| target[bit / 8] & (0x80 >> (bit % 8)) == 0).last();
+            let first_zero_bit = (0..256)
+                .take_while(|bit| target[bit / 8] & (0x80 >> (bit % 8)) == 0)
+                .last();
             if let Some(bit) = first_zero_bit {
                 above[bit / 8] |= 0x80 >> (bit % 8);
                 assert!(!is_below_target(&above, queued), "{queued}");

@@ -115,9 +115,7 @@ impl Evaluator<'_> {
             Op::EscrowTransfer(op) => self.accounts_exist(&[op.from, op.to, op.agent]),
             Op::EscrowApprove(op) => self.accounts_exist(&[op.from, op.to, op.agent, op.who]),
             Op::EscrowDispute(op) => self.accounts_exist(&[op.from, op.to, op.agent, op.who]),
-            Op::EscrowRelease(op) => {
-                self.accounts_exist(&[op.from, op.to, op.agent, op.who, op.receiver])
-            }
+            Op::EscrowRelease(op) => self.accounts_exist(&[op.from, op.to, op.agent, op.who, op.receiver]),
 
             // No effect, and no account but those whose authority was checked.
             Op::Custom(_) | Op::CustomJson(_) => Ok(()),
@@ -151,12 +149,16 @@ impl Evaluator<'_> {
 
     /// Reads an account that must exist.
     fn account(&mut self, name: &AccountName) -> Result<AccountCore, Stop> {
-        self.tables.read(name)?.ok_or_else(|| OperationFault::NoAccount(*name).into())
+        self.tables
+            .read(name)?
+            .ok_or_else(|| OperationFault::NoAccount(*name).into())
     }
 
     /// Reads a witness that must exist.
     fn witness(&mut self, name: &AccountName) -> Result<Witness, Stop> {
-        self.tables.read(name)?.ok_or_else(|| OperationFault::NoWitness(*name).into())
+        self.tables
+            .read(name)?
+            .ok_or_else(|| OperationFault::NoWitness(*name).into())
     }
 
     /// In full validation: the comment exists.
@@ -177,7 +179,13 @@ impl Evaluator<'_> {
     /// In full validation: something that was done last at `last` (0: never) was more than `seconds` ago.
     fn longer_ago(&self, what: &'static str, last: Time, seconds: u32) -> Evaluated {
         if self.full && !is_longer_ago(self.now(), last, seconds) {
-            return Err(OperationFault::TooSoon { what, seconds, last, now: self.now() }.into());
+            return Err(OperationFault::TooSoon {
+                what,
+                seconds,
+                last,
+                now: self.now(),
+            }
+            .into());
         }
         Ok(())
     }

@@ -18,7 +18,11 @@ pub(crate) fn replace_owner(
         && let Some(OwnerAuthority(authority)) = evaluator.tables.read(name)?
     {
         let mut range = evaluator.tables.read::<OwnerHistory>(name)?.unwrap_or_default();
-        let entry = OwnerHistoryEntry { sequence: evaluator.globals.owner_changes, replaced: now, authority };
+        let entry = OwnerHistoryEntry {
+            sequence: evaluator.globals.owner_changes,
+            replaced: now,
+            authority,
+        };
         evaluator.globals.owner_changes += 1;
         if range.first == range.next {
             let due = evaluator.history_due(&entry);

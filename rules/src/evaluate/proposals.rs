@@ -9,7 +9,11 @@ use crate::registers::{Comment, CommentId, Proposal, ProposalVotes};
 
 impl Evaluator<'_> {
     pub(super) fn create_proposal(&mut self, op: &CreateProposal<'_>) -> Evaluated {
-        let proposal = Proposal { creator: op.creator, receiver: op.receiver, end_date: op.end_date };
+        let proposal = Proposal {
+            creator: op.creator,
+            receiver: op.receiver,
+            end_date: op.end_date,
+        };
         self.accounts_exist(&[op.creator, op.receiver])?;
         self.proposal_comment_exists(&proposal, op.permlink.as_bytes())?;
         let id = self.globals.next_proposal;
@@ -37,7 +41,12 @@ impl Evaluator<'_> {
         if self.full {
             if proposal.creator != op.creator {
                 let (expected, found) = (proposal.creator, op.creator);
-                return Err(OperationFault::OtherCreator { id: op.proposal_id, expected, found }.into());
+                return Err(OperationFault::OtherCreator {
+                    id: op.proposal_id,
+                    expected,
+                    found,
+                }
+                .into());
             }
             self.proposal_comment_exists(&proposal, op.permlink.as_bytes())?;
         }

@@ -13,7 +13,11 @@ use crate::registers::{
 
 /// Members that the authority of a new recovery request may have; mirrornet's converter adds one to each authority.
 const fn max_members(kind: ChainKind) -> usize {
-    if matches!(kind, ChainKind::Mirrornet) { 41 } else { 40 }
+    if matches!(kind, ChainKind::Mirrornet) {
+        41
+    } else {
+        40
+    }
 }
 
 impl Evaluator<'_> {
@@ -48,9 +52,15 @@ impl Evaluator<'_> {
             self.members_exist(&authority)?;
         }
         let expires = later(self.now(), self.spec.limits.recovery_request_time);
-        let request = RecoveryRequest { expires, new_owner_authority: authority };
+        let request = RecoveryRequest {
+            expires,
+            new_owner_authority: authority,
+        };
         self.tables.write(&op.account_to_recover, &request)?;
-        Ok(self.queues.recovery_requests.set(self.tables, &op.account_to_recover, expires)?)
+        Ok(self
+            .queues
+            .recovery_requests
+            .set(self.tables, &op.account_to_recover, expires)?)
     }
 
     fn drop_request(&mut self, name: &AccountName) -> Evaluated {
@@ -66,8 +76,10 @@ impl Evaluator<'_> {
             self.longer_ago("recovery", core.last_account_recovery, limit)?;
         }
         if self.full {
-            let request: RecoveryRequest =
-                self.tables.read(name)?.ok_or(OperationFault::NoRecoveryRequest(*name))?;
+            let request: RecoveryRequest = self
+                .tables
+                .read(name)?
+                .ok_or(OperationFault::NoRecoveryRequest(*name))?;
             if request.new_owner_authority != canonical_authority(op.new_owner_authority.clone()) {
                 return Err(OperationFault::OtherThanRequested.into());
             }
@@ -84,9 +96,16 @@ impl Evaluator<'_> {
 
     /// Whether an authority was the account's owner authority, as far back as the history goes.
     fn is_in_history(&mut self, name: &AccountName, authority: &Authority) -> Result<bool, Stop> {
-        let Some(range) = self.tables.read::<OwnerHistory>(name)? else { return Ok(false) };
+        let Some(range) = self.tables.read::<OwnerHistory>(name)? else {
+            return Ok(false);
+        };
         for number in range.first..range.next {
-            if self.tables.require::<OwnerHistoryEntry>((name, number))?.authority == *authority {
+            if self
+                .tables
+                .require::<OwnerHistoryEntry>((name, number))?
+                .authority
+                == *authority
+            {
                 return Ok(true);
             }
         }
@@ -98,12 +117,22 @@ impl Evaluator<'_> {
         self.accounts_exist(&[op.new_recovery_account])?;
         let is_pending = self.tables.has::<RecoveryAccountChange>(&op.account_to_recover)?;
         if is_pending && op.new_recovery_account == core.recovery_account {
-            self.tables.remove::<RecoveryAccountChange>(&op.account_to_recover)?;
-            return Ok(self.queues.recovery_changes.remove(self.tables, &op.account_to_recover)?);
+            self.tables
+                .remove::<RecoveryAccountChange>(&op.account_to_recover)?;
+            return Ok(self
+                .queues
+                .recovery_changes
+                .remove(self.tables, &op.account_to_recover)?);
         }
         let effective = later(self.now(), self.spec.limits.recovery_change_delay);
-        let change = RecoveryAccountChange { new_recovery_account: op.new_recovery_account, effective };
+        let change = RecoveryAccountChange {
+            new_recovery_account: op.new_recovery_account,
+            effective,
+        };
         self.tables.write(&op.account_to_recover, &change)?;
-        Ok(self.queues.recovery_changes.set(self.tables, &op.account_to_recover, effective)?)
+        Ok(self
+            .queues
+            .recovery_changes
+            .set(self.tables, &op.account_to_recover, effective)?)
     }
 }

@@ -19,7 +19,11 @@ impl Evaluator<'_> {
         let mut votes = self.tables.read::<WitnessVotes>(&op.account)?.unwrap_or_default();
         if self.full {
             if !core.proxy.is_empty() {
-                return Err(OperationFault::HasProxy { account: op.account, proxy: core.proxy }.into());
+                return Err(OperationFault::HasProxy {
+                    account: op.account,
+                    proxy: core.proxy,
+                }
+                .into());
             }
             if !core.can_vote {
                 return Err(OperationFault::Declined(op.account).into());
@@ -29,19 +33,29 @@ impl Evaluator<'_> {
             }
             let found = votes.witnesses().len();
             if op.approve && self.hardfork() >= 2 && found >= MAX_VOTES && !votes.contains(&op.witness) {
-                let fault = OperationFault::TooManyVotes { account: op.account, limit: MAX_VOTES, found };
+                let fault = OperationFault::TooManyVotes {
+                    account: op.account,
+                    limit: MAX_VOTES,
+                    found,
+                };
                 return Err(fault.into());
             }
         }
         if op.approve {
             if !votes.add(op.witness) {
-                let fault = OperationFault::VoteExists { account: op.account, witness: op.witness };
+                let fault = OperationFault::VoteExists {
+                    account: op.account,
+                    witness: op.witness,
+                };
                 return Err(fault.into());
             }
             self.globals.witness_votes += 1;
         } else {
             if !votes.remove(&op.witness) {
-                let fault = OperationFault::NoVote { account: op.account, witness: op.witness };
+                let fault = OperationFault::NoVote {
+                    account: op.account,
+                    witness: op.witness,
+                };
                 return Err(fault.into());
             }
             self.globals.witness_votes = self.globals.witness_votes.saturating_sub(1);
@@ -77,7 +91,11 @@ impl Evaluator<'_> {
             };
         }
         if op.proxy == core.proxy {
-            return Err(OperationFault::SameProxy { account: op.account, proxy: op.proxy }.into());
+            return Err(OperationFault::SameProxy {
+                account: op.account,
+                proxy: op.proxy,
+            }
+            .into());
         }
         let mut chain = vec![op.account, op.proxy];
         let mut proxy = self.account(&op.proxy)?.proxy;
@@ -87,7 +105,10 @@ impl Evaluator<'_> {
             }
             chain.push(proxy);
             if chain.len() > MAX_PROXY_CHAIN {
-                return Err(OperationFault::ProxyChain { limit: MAX_PROXY_CHAIN }.into());
+                return Err(OperationFault::ProxyChain {
+                    limit: MAX_PROXY_CHAIN,
+                }
+                .into());
             }
             proxy = self.account(&proxy)?.proxy;
         }
@@ -95,7 +116,11 @@ impl Evaluator<'_> {
     }
 
     /// Sets the time at which the account's governance votes expire. The caller writes the core.
-    pub(super) fn renew_governance(&mut self, name: &AccountName, core: &mut AccountCore) -> Result<(), Stop> {
+    pub(super) fn renew_governance(
+        &mut self,
+        name: &AccountName,
+        core: &mut AccountCore,
+    ) -> Result<(), Stop> {
         let limits = &self.spec.limits;
         let mut expiry = later(self.now(), limits.governance_vote_time);
         let first = Time(limits.first_governance_expiration);

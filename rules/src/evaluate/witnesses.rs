@@ -8,7 +8,10 @@ use crate::registers::{Feed, Witness, WitnessUrl};
 use crate::validate::witness_properties;
 
 fn feed_of(price: &Price) -> Feed {
-    Feed { base: price.base, quote: price.quote }
+    Feed {
+        base: price.base,
+        quote: price.quote,
+    }
 }
 
 impl Evaluator<'_> {
@@ -24,16 +27,22 @@ impl Evaluator<'_> {
             return self.add_witness(&op.owner, witness, op.url.as_bytes());
         }
         self.store_witness(&op.owner, present.as_ref(), &witness)?;
-        Ok(self.tables.write_bytes::<WitnessUrl>(&op.owner, op.url.as_bytes())?)
+        Ok(self
+            .tables
+            .write_bytes::<WitnessUrl>(&op.owner, op.url.as_bytes())?)
     }
 
     pub(super) fn witness_set_properties(&mut self, op: &WitnessSetProperties<'_>) -> Evaluated {
         let present = self.witness(&op.owner)?;
         let mut witness = present;
-        let given =
-            witness_properties::read(op, self.hardfork(), self.spec.symbols).map_err(OperationFault::Invalid)?;
+        let given = witness_properties::read(op, self.hardfork(), self.spec.symbols)
+            .map_err(OperationFault::Invalid)?;
         if self.full && given.key != witness.signing_key {
-            return Err(OperationFault::SigningKey { expected: witness.signing_key, found: given.key }.into());
+            return Err(OperationFault::SigningKey {
+                expected: witness.signing_key,
+                found: given.key,
+            }
+            .into());
         }
         if let Some(key) = given.new_signing_key {
             witness.signing_key = key;

@@ -44,8 +44,11 @@ const FIRST_TREASURY: AccountName = AccountName::new(b"steem.dao");
 const TREASURY: AccountName = AccountName::new(b"hive.fund");
 
 /// Accounts whose posting authority Steem opened at genesis and closed with hardfork 12.
-const OPENED_ON_STEEM: [AccountName; 3] =
-    [AccountName::new(b"miners"), AccountName::new(b"null"), AccountName::new(b"temp")];
+const OPENED_ON_STEEM: [AccountName; 3] = [
+    AccountName::new(b"miners"),
+    AccountName::new(b"null"),
+    AccountName::new(b"temp"),
+];
 
 /// What hardfork 20 multiplies the creation fee of the scheduled witnesses by.
 const FEE_FACTOR: i64 = 30;
@@ -102,7 +105,11 @@ impl Evaluator<'_> {
     }
 
     /// Counts the votes of the scheduled witnesses at the end of a round, and stores what they agree on.
-    pub(crate) fn count_hardfork_votes(&mut self, hardfork: u8, scheduled: &Schedule) -> Result<(), TableError> {
+    pub(crate) fn count_hardfork_votes(
+        &mut self,
+        hardfork: u8,
+        scheduled: &Schedule,
+    ) -> Result<(), TableError> {
         let next = hardfork + 1;
         let by_block = self.spec.hardforks.block(next).is_some();
         if hardfork < LAST_BY_TIME || by_block || self.is_forced(next) || next > self.spec.hardforks.count() {
@@ -119,8 +126,10 @@ impl Evaluator<'_> {
             }
         };
         let present = self.tables.read::<HardforkState>(())?;
-        let counted =
-            agreed(&votes).map(|vote| HardforkState { next_version: vote.version, next_time: vote.time });
+        let counted = agreed(&votes).map(|vote| HardforkState {
+            next_version: vote.version,
+            next_time: vote.time,
+        });
         match counted {
             _ if counted == present => Ok(()),
             Some(agreed) => self.tables.write((), &agreed),
@@ -132,7 +141,10 @@ impl Evaluator<'_> {
         let mut votes = Vec::with_capacity(witnesses.len());
         for name in witnesses {
             if let Some(activity) = self.tables.read::<WitnessActivity>(name)? {
-                votes.push(HardforkVote { version: activity.hardfork_vote, time: activity.hardfork_time });
+                votes.push(HardforkVote {
+                    version: activity.hardfork_vote,
+                    time: activity.hardfork_time,
+                });
             }
         }
         Ok(votes)
@@ -144,8 +156,12 @@ impl Evaluator<'_> {
         let mut votes = Vec::new();
         for fact in facts {
             let activity = self.tables.require::<WitnessActivity>(&fact.name)?;
-            if activity.last_block.saturating_add(ROUND) > self.globals.head_number && activity.last_block > 0 {
-                votes.push(HardforkVote { version: activity.hardfork_vote, time: activity.hardfork_time });
+            if activity.last_block.saturating_add(ROUND) > self.globals.head_number && activity.last_block > 0
+            {
+                votes.push(HardforkVote {
+                    version: activity.hardfork_vote,
+                    time: activity.hardfork_time,
+                });
             }
         }
         Ok(votes)
@@ -169,7 +185,9 @@ impl Evaluator<'_> {
         let authority = Authority::of_key(self.spec.hardfork_9_key);
         for name in ACCOUNTS_OF_9 {
             let name = AccountName::from(name);
-            let Some(mut core) = self.tables.read::<AccountCore>(&name)? else { continue };
+            let Some(mut core) = self.tables.read::<AccountCore>(&name)? else {
+                continue;
+            };
             replace_owner(self, &name, &mut core, &authority)?;
             self.tables.write(&name, &core)?;
             self.set_authority::<ActiveAuthority>(&name, &authority)?;

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::IdentityError;
 use crate::registers::{
-    AccountField, Comment, CommentId, Globals, OwnerHistoryEntry, Record, ReferenceBlock, TableError, TableId,
-    WitnessField, decode, split_named_key,
+    AccountField, Comment, CommentId, Globals, OwnerHistoryEntry, Record, ReferenceBlock, TableError,
+    TableId, WitnessField, decode, split_named_key,
 };
 
 /// Slots of the ring of reference blocks.
@@ -119,7 +119,8 @@ impl Collected {
             names.sort_unstable();
         }
         self.comments.sort_unstable();
-        self.owner_history.sort_unstable_by_key(|(entry, _)| entry.sequence);
+        self.owner_history
+            .sort_unstable_by_key(|(entry, _)| entry.sequence);
     }
 
     pub(super) fn ring_digest(&self) -> [u8; 32] {

@@ -8,8 +8,8 @@ use super::text::Line;
 use super::{IdentityError, Section};
 use crate::registers::{
     AccountCore, ActiveAuthority, Comment, CommentId, DeclinedVotingRequest, JsonMetadata, OwnerAuthority,
-    PostingAuthority, PostingJsonMetadata, Record, RecoveryAccountChange, RecoveryRequest, TableError, Witness,
-    WitnessUrl, WitnessVotes, decode,
+    PostingAuthority, PostingJsonMetadata, Record, RecoveryAccountChange, RecoveryRequest, TableError,
+    Witness, WitnessUrl, WitnessVotes, decode,
 };
 
 /// What is counted on the way.
@@ -65,20 +65,27 @@ pub(super) fn of(
         Section::RecoveryRequests => {
             for name in &collected.recovery_requests {
                 let request: RecoveryRequest = require(store, name)?;
-                line.clear().raw(name.as_bytes()).authority(Some(&request.new_owner_authority));
+                line.clear()
+                    .raw(name.as_bytes())
+                    .authority(Some(&request.new_owner_authority));
                 sink(line.time(request.expires).bytes())?;
             }
         }
         Section::RecoveryAccountChanges => {
             for name in &collected.recovery_changes {
                 let change: RecoveryAccountChange = require(store, name)?;
-                line.clear().raw(name.as_bytes()).raw(change.new_recovery_account.as_bytes());
+                line.clear()
+                    .raw(name.as_bytes())
+                    .raw(change.new_recovery_account.as_bytes());
                 sink(line.time(change.effective).bytes())?;
             }
         }
         Section::OwnerHistory => {
             for (entry, name) in &collected.owner_history {
-                line.clear().raw(name.as_bytes()).authority(Some(&entry.authority)).time(entry.replaced);
+                line.clear()
+                    .raw(name.as_bytes())
+                    .authority(Some(&entry.authority))
+                    .time(entry.replaced);
                 sink(line.bytes())?;
             }
         }
@@ -146,6 +153,9 @@ fn require<R: Record>(store: &Store, owner: R::Owner<'_>) -> Result<R, TableErro
     read(store, owner)?.ok_or_else(|| {
         let mut key = Vec::new();
         R::key(owner, &mut key);
-        TableError::Missing { kind: R::NAME, key: hex::encode(key) }
+        TableError::Missing {
+            kind: R::NAME,
+            key: hex::encode(key),
+        }
     })
 }

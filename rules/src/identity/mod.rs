@@ -163,7 +163,10 @@ pub fn canonical_with(
     mut each: impl FnMut(Section, &[u8]) -> io::Result<()>,
 ) -> Result<IdentityReport, IdentityError> {
     let collected = Collected::read(store)?;
-    let mut sections = [SectionDigest { count: 0, sha256: [0; 32] }; 8];
+    let mut sections = [SectionDigest {
+        count: 0,
+        sha256: [0; 32],
+    }; 8];
     let mut facts = lines::Facts::default();
     for section in Section::ALL {
         let mut hash = Sha256::new();
@@ -174,14 +177,23 @@ pub fn canonical_with(
             hash.update(b"\n");
             Ok(each(section, line)?)
         })?;
-        sections[section as usize] = SectionDigest { count, sha256: hash.finalize().into() };
+        sections[section as usize] = SectionDigest {
+            count,
+            sha256: hash.finalize().into(),
+        };
     }
     let mut identity = Sha256::new();
     for section in Section::ALL {
         let digest = hex::encode(sections[section as usize].sha256);
         identity.update(format!("{} {digest}\n", section.name()));
     }
-    let Globals { head_number, head_id, head_time, hardfork, .. } = collected.globals;
+    let Globals {
+        head_number,
+        head_id,
+        head_time,
+        hardfork,
+        ..
+    } = collected.globals;
     Ok(IdentityReport {
         head_number,
         head_id,

@@ -98,7 +98,10 @@ impl Line {
         self.separate();
         if let Some((base, quote)) = price {
             let (base_nai, quote_nai) = (base.symbol.nai(), quote.symbol.nai());
-            self.append(format_args!("{} @@{base_nai:09}/{} @@{quote_nai:09}", base.amount, quote.amount));
+            self.append(format_args!(
+                "{} @@{base_nai:09}/{} @@{quote_nai:09}",
+                base.amount, quote.amount
+            ));
         }
         self
     }

@@ -36,7 +36,9 @@ pub fn canonical_authority(mut authority: Authority) -> Authority {
 }
 
 fn is_canonical(authority: &Authority) -> bool {
-    authority.account_auths.is_sorted_by(|left, right| left.0 < right.0)
+    authority
+        .account_auths
+        .is_sorted_by(|left, right| left.0 < right.0)
         && authority.key_auths.is_sorted_by(|left, right| left.0 < right.0)
 }
 

@@ -76,13 +76,20 @@ impl Comment {
     /// A new root post.
     #[must_use]
     pub fn root() -> Self {
-        Self { flags: CommentFlags::default(), replies: 0, depth: 0, parent: None }
+        Self {
+            flags: CommentFlags::default(),
+            replies: 0,
+            depth: 0,
+            parent: None,
+        }
     }
 
     /// Whether this is the parent.
     #[must_use]
     pub fn replies_to(&self, author: &AccountName, permlink: &[u8]) -> bool {
-        self.parent.as_ref().is_some_and(|parent| parent.author == *author && parent.permlink == permlink)
+        self.parent
+            .as_ref()
+            .is_some_and(|parent| parent.author == *author && parent.permlink == permlink)
     }
 }
 
@@ -118,7 +125,10 @@ impl Record for Comment {
         let depth = fields.u16()?;
         let parent = match depth {
             0 => None,
-            _ => Some(Parent { author: fields.name()?, permlink: fields.rest().to_vec() }),
+            _ => Some(Parent {
+                author: fields.name()?,
+                permlink: fields.rest().to_vec(),
+            }),
         };
         Ok(Self {
             flags: CommentFlags {

@@ -18,7 +18,12 @@ impl Record for DeclinedVotingRequest {
     const NAME: &'static str = "declined voting rights";
 
     fn key(owner: &AccountName, key: &mut Vec<u8>) {
-        named_key(TableId::Account, owner, AccountField::DeclinedVotingRequest as u8, key);
+        named_key(
+            TableId::Account,
+            owner,
+            AccountField::DeclinedVotingRequest as u8,
+            key,
+        );
     }
 
     fn encode(&self, value: &mut Vec<u8>) {
@@ -26,6 +31,8 @@ impl Record for DeclinedVotingRequest {
     }
 
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
-        Ok(Self { effective: fields.time()? })
+        Ok(Self {
+            effective: fields.time()?,
+        })
     }
 }

@@ -62,7 +62,11 @@ impl<'a> Fields<'a> {
     /// [`CorruptValue::Short`] if there are fewer.
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], CorruptValue> {
         let remaining = self.remaining();
-        let short = CorruptValue::Short { offset: self.offset, needed: count, remaining };
+        let short = CorruptValue::Short {
+            offset: self.offset,
+            needed: count,
+            remaining,
+        };
         let (taken, _) = self.bytes[self.offset..].split_at_checked(count).ok_or(short)?;
         self.offset += count;
         Ok(taken)
@@ -76,7 +80,11 @@ impl<'a> Fields<'a> {
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], CorruptValue> {
         let offset = self.offset;
         let taken = self.take(N)?;
-        taken.try_into().map_err(|_| CorruptValue::Short { offset, needed: N, remaining: taken.len() })
+        taken.try_into().map_err(|_| CorruptValue::Short {
+            offset,
+            needed: N,
+            remaining: taken.len(),
+        })
     }
 
     /// All bytes that are left.
@@ -94,14 +102,21 @@ impl<'a> Fields<'a> {
     pub fn end(&self) -> Result<(), CorruptValue> {
         match self.remaining() {
             0 => Ok(()),
-            remaining => Err(CorruptValue::Trailing { offset: self.offset, remaining }),
+            remaining => Err(CorruptValue::Trailing {
+                offset: self.offset,
+                remaining,
+            }),
         }
     }
 
     /// An error about the number that was read last.
     #[must_use]
     pub fn bad_number(&self, expected: &'static str, found: u64) -> CorruptValue {
-        CorruptValue::Number { expected, found, offset: self.offset }
+        CorruptValue::Number {
+            expected,
+            found,
+            offset: self.offset,
+        }
     }
 
     /// One byte.
@@ -143,7 +158,11 @@ impl<'a> Fields<'a> {
         if name.padded() == &bytes {
             Ok(name)
         } else {
-            Err(CorruptValue::Number { expected: "zero padding", found: 0, offset })
+            Err(CorruptValue::Number {
+                expected: "zero padding",
+                found: 0,
+                offset,
+            })
         }
     }
 

@@ -30,6 +30,9 @@ impl Record for HardforkState {
     }
 
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
-        Ok(Self { next_version: Version(fields.u32()?), next_time: fields.time()? })
+        Ok(Self {
+            next_version: Version(fields.u32()?),
+            next_time: fields.time()?,
+        })
     }
 }

@@ -26,7 +26,12 @@ pub struct Mining {
 
 impl Default for Mining {
     fn default() -> Self {
-        Self { total: u64::MAX, queued: 0, waiting: 0, queue_known: true }
+        Self {
+            total: u64::MAX,
+            queued: 0,
+            waiting: 0,
+            queue_known: true,
+        }
     }
 }
 
@@ -48,7 +53,12 @@ impl Record for Mining {
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
         let (total, queued, waiting, known) = (fields.u64()?, fields.u32()?, fields.u32()?, fields.u8()?);
         match known {
-            0 | 1 => Ok(Self { total, queued, waiting, queue_known: known == 1 }),
+            0 | 1 => Ok(Self {
+                total,
+                queued,
+                waiting,
+                queue_known: known == 1,
+            }),
             _ => Err(fields.bad_number("flags 0 or 1", known.into())),
         }
     }

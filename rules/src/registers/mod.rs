@@ -32,7 +32,9 @@ mod votes;
 mod witness;
 
 pub use account::AccountCore;
-pub use authority::{ActiveAuthority, OwnerAuthority, PostingAuthority, StoredAuthority, canonical_authority};
+pub use authority::{
+    ActiveAuthority, OwnerAuthority, PostingAuthority, StoredAuthority, canonical_authority,
+};
 pub use comment::{Comment, CommentFlags, CommentId, Parent};
 pub use declined_voting::DeclinedVotingRequest;
 pub use fields::{CorruptValue, Fields};

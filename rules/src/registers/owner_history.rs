@@ -35,7 +35,10 @@ impl Record for OwnerHistory {
     }
 
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
-        let range = Self { first: fields.u32()?, next: fields.u32()? };
+        let range = Self {
+            first: fields.u32()?,
+            next: fields.u32()?,
+        };
         if range.next <= range.first {
             return Err(fields.bad_number("a number above the first entry's", range.next.into()));
         }
@@ -84,6 +87,10 @@ impl Record for OwnerHistoryEntry {
     }
 
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
-        Ok(Self { sequence: fields.u64()?, replaced: fields.time()?, authority: decode_authority(fields)? })
+        Ok(Self {
+            sequence: fields.u64()?,
+            replaced: fields.time()?,
+            authority: decode_authority(fields)?,
+        })
     }
 }

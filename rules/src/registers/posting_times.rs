@@ -33,6 +33,10 @@ impl Record for PostingTimes {
     }
 
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
-        Ok(Self { last_root_post: fields.time()?, last_post: fields.time()?, last_edit: fields.time()? })
+        Ok(Self {
+            last_root_post: fields.time()?,
+            last_post: fields.time()?,
+            last_edit: fields.time()?,
+        })
     }
 }

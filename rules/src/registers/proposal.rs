@@ -34,7 +34,11 @@ impl Record for Proposal {
     }
 
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
-        Ok(Self { creator: fields.name()?, receiver: fields.name()?, end_date: fields.time()? })
+        Ok(Self {
+            creator: fields.name()?,
+            receiver: fields.name()?,
+            end_date: fields.time()?,
+        })
     }
 }
 

@@ -20,7 +20,12 @@ impl Record for RecoveryAccountChange {
     const NAME: &'static str = "change of recovery account";
 
     fn key(owner: &AccountName, key: &mut Vec<u8>) {
-        named_key(TableId::Account, owner, AccountField::RecoveryAccountChange as u8, key);
+        named_key(
+            TableId::Account,
+            owner,
+            AccountField::RecoveryAccountChange as u8,
+            key,
+        );
     }
 
     fn encode(&self, value: &mut Vec<u8>) {
@@ -29,6 +34,9 @@ impl Record for RecoveryAccountChange {
     }
 
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
-        Ok(Self { new_recovery_account: fields.name()?, effective: fields.time()? })
+        Ok(Self {
+            new_recovery_account: fields.name()?,
+            effective: fields.time()?,
+        })
     }
 }

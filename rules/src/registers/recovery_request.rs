@@ -31,6 +31,9 @@ impl Record for RecoveryRequest {
     }
 
     fn decode(fields: &mut Fields<'_>) -> Result<Self, CorruptValue> {
-        Ok(Self { expires: fields.time()?, new_owner_authority: decode_authority(fields)? })
+        Ok(Self {
+            expires: fields.time()?,
+            new_owner_authority: decode_authority(fields)?,
+        })
     }
 }

@@ -49,14 +49,22 @@ pub(crate) fn decode<R: Record>(key: &[u8], bytes: &[u8]) -> Result<R, TableErro
     let mut fields = Fields::new(bytes);
     R::decode(&mut fields)
         .and_then(|record| fields.end().map(|()| record))
-        .map_err(|fault| TableError::Corrupt { kind: R::NAME, key: hex::encode(key), fault })
+        .map_err(|fault| TableError::Corrupt {
+            kind: R::NAME,
+            key: hex::encode(key),
+            fault,
+        })
 }
 
 impl Tables {
     /// Takes over the registers.
     #[must_use]
     pub fn new(registers: Registers) -> Self {
-        Self { registers, key: Vec::with_capacity(64), value: Vec::with_capacity(256) }
+        Self {
+            registers,
+            key: Vec::with_capacity(64),
+            value: Vec::with_capacity(256),
+        }
     }
 
     /// The registers below.
@@ -102,7 +110,10 @@ impl Tables {
     pub fn require<R: Record>(&mut self, owner: R::Owner<'_>) -> Result<R, TableError> {
         match self.read(owner)? {
             Some(record) => Ok(record),
-            None => Err(TableError::Missing { kind: R::NAME, key: hex::encode(&self.key) }),
+            None => Err(TableError::Missing {
+                kind: R::NAME,
+                key: hex::encode(&self.key),
+            }),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Witnesses. Four registers each, and one that finds them by order of creation:
 //!
-//! * core, key `03`, name, `00`; 79 or 103 bytes, see [`Witness`]: signing key (33), created (4), creation fee (8), maximum
+//! * core, key `03`, name, `00`; 75 or 99 bytes, see [`Witness`]: signing key (33), created (4), creation fee (8), maximum
 //!   block size (4), interest (2), subsidy budget (4), subsidy decay (4), queue number (8), index (4), time of the feed
 //!   (4), feed: base amount (8), base symbol (4), quote amount (8), quote symbol (4); without a feed the last 24 bytes
 //!   are absent;
@@ -123,7 +123,10 @@ impl Record for Witness {
             feed_time: fields.time()?,
             feed: match fields.remaining() {
                 0 => None,
-                _ => Some(Feed { base: decode_asset(fields)?, quote: decode_asset(fields)? }),
+                _ => Some(Feed {
+                    base: decode_asset(fields)?,
+                    quote: decode_asset(fields)?,
+                }),
             },
         })
     }
