@@ -151,7 +151,8 @@ pub struct Timeouts {
     pub slowest: u32,
     /// Between pings; 15 s.
     pub ping_interval: Duration,
-    /// For the answer to a ping; 20 s. Two in a row without an answer close the connection.
+    /// For the answer to a ping; 20 s. A second failure in a row closes the connection; libp2p gives that second
+    /// attempt 10 s, so that a dead peer is noticed within 45 s with these defaults.
     pub ping: Duration,
     /// For the whole shutdown; 3 s.
     pub shutdown: Duration,

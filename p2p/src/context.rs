@@ -38,7 +38,7 @@ pub(crate) enum Command {
 }
 
 /// Time that a peer gets to read a goodbye before the connection is closed.
-const GOODBYE_GRACE: Duration = Duration::from_millis(300);
+pub(crate) const GOODBYE_GRACE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Context {
     pub(crate) config: NetworkConfig,

@@ -1,14 +1,16 @@
 //! Opening the listening addresses, and waiting until they are known.
 
-use std::{io, net::IpAddr, time::Duration};
-
-use futures::StreamExt;
-use libp2p::{
-    Multiaddr, Swarm, TransportError, core::transport::ListenerId, multiaddr::Protocol, swarm::SwarmEvent,
+use std::{
+    io,
+    net::{IpAddr, TcpListener, UdpSocket},
+    time::Duration,
 };
 
+use futures::StreamExt;
+use libp2p::{Multiaddr, Swarm, core::transport::ListenerId, multiaddr::Protocol, swarm::SwarmEvent};
+
 use crate::{
-    Endpoint, NetworkError,
+    Endpoint, NetworkError, TransportKind,
     behaviour::{Behaviour, BehaviourEvent},
     endpoint::multiaddr,
     resolve::resolve,
@@ -60,10 +62,10 @@ async fn listen(
     };
     let mut attempt = 1;
     loop {
-        let (listener, port) = listen_on(swarm, multiaddr(ip, endpoint.port, first), missed).await?;
+        let (listener, port) = listen_on(swarm, ip, endpoint.port, first, missed).await?;
         let mut result = Ok(());
         for transport in others {
-            if let Err(error) = listen_on(swarm, multiaddr(ip, port, *transport), missed).await {
+            if let Err(error) = listen_on(swarm, ip, port, *transport, missed).await {
                 result = Err(error);
             }
         }
@@ -84,13 +86,15 @@ async fn listen(
 /// Listens on one address and waits for the port.
 async fn listen_on(
     swarm: &mut Swarm<Behaviour>,
-    address: Multiaddr,
+    ip: IpAddr,
+    port: u16,
+    transport: TransportKind,
     missed: &mut Missed,
 ) -> io::Result<(ListenerId, u16)> {
-    let listener = swarm.listen_on(address).map_err(|error| match error {
-        TransportError::Other(error) => root_cause(error),
-        other => io::Error::other(other),
-    })?;
+    probe(ip, port, transport)?;
+    let listener = swarm
+        .listen_on(multiaddr(ip, port, transport))
+        .map_err(io::Error::other)?;
     let answer = async {
         loop {
             let event = swarm.select_next_some().await;
@@ -121,24 +125,16 @@ async fn listen_on(
     }
 }
 
-/// libp2p wraps the system's error a few times and loses its kind on the way.
-fn root_cause(error: io::Error) -> io::Error {
-    let mut kind = error.kind();
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
-    while let Some(cause) = source {
-        if let Some(io) = cause.downcast_ref::<io::Error>() {
-            if io.kind() != io::ErrorKind::Other {
-                kind = io.kind();
-            }
-            source = io
-                .get_ref()
-                .map(|inner| inner as &(dyn std::error::Error + 'static))
-                .or_else(|| cause.source());
-        } else {
-            source = cause.source();
-        }
+/// Binds a socket of the same kind for a moment, because libp2p's error for a taken port no longer tells that it is
+/// one. Not for `[::]`: the standard library's socket would claim the IPv4 port too, which may be this node's own.
+fn probe(ip: IpAddr, port: u16, transport: TransportKind) -> io::Result<()> {
+    if ip.is_ipv6() && ip.is_unspecified() {
+        return Ok(());
     }
-    io::Error::new(kind, error)
+    match transport {
+        TransportKind::Tcp => TcpListener::bind((ip, port)).map(drop),
+        TransportKind::Quic => UdpSocket::bind((ip, port)).map(drop),
+    }
 }
 
 fn port_of(address: &Multiaddr) -> u16 {

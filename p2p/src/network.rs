@@ -44,7 +44,6 @@ impl Network {
         let mut swarm = behaviour::build(&config, key, bans.clone())?;
         let missed = listen_all(&mut swarm, &config.listen).await?;
         let (commands, orders) = mpsc::channel(COMMAND_BACKLOG);
-        let listening = swarm.listeners().cloned().collect();
         let context = Context::new(config, provider, local_peer, bans, commands);
         let context = Arc::new(context);
         tracing::info!(
@@ -53,12 +52,9 @@ impl Network {
             context.config.chain,
             context.config.seeds.len()
         );
-        let task = tokio::spawn(Task::new(swarm, Arc::clone(&context), orders).run(missed));
-        Ok(NetworkHandle(Arc::new(Inner {
-            context,
-            started_on: listening,
-            task: task.abort_handle(),
-        })))
+        let task = Task::new(swarm, Arc::clone(&context), orders, missed);
+        let task = tokio::spawn(task.run()).abort_handle();
+        Ok(NetworkHandle(Arc::new(Inner { context, task })))
     }
 }
 
@@ -95,7 +91,6 @@ fn check(config: &NetworkConfig) -> Result<(), NetworkError> {
 
 struct Inner {
     context: Arc<Context>,
-    started_on: Vec<Multiaddr>,
     task: AbortHandle,
 }
 
@@ -131,11 +126,7 @@ impl NetworkHandle {
     /// The addresses that this node listens on now, with real ports.
     #[must_use]
     pub fn listen_addresses(&self) -> Vec<Multiaddr> {
-        match self.context().listening() {
-            // The task has not seen its first events yet.
-            addresses if addresses.is_empty() => self.0.started_on.clone(),
-            addresses => addresses,
-        }
+        self.context().listening()
     }
 
     /// All ready peers, ordered by id.
@@ -158,7 +149,9 @@ impl NetworkHandle {
     }
 
     /// Asks a ready peer for `count` blocks from `first` on (1 to 4096), in at most `max_bytes` stored bytes and
-    /// one block. The request is sent when the response is polled; dropping it cancels it.
+    /// one block. The request is sent when the response is polled; dropping it cancels it. A peer serves a few
+    /// requests at the same time ([`StreamLimits::ranges_per_peer`](crate::StreamLimits), 8 by default) and
+    /// declines more as busy.
     pub fn request_range(&self, peer: PeerId, first: u32, count: u32, max_bytes: usize) -> RangeResponse {
         let request = RangeRequest {
             first,

@@ -25,7 +25,6 @@ struct Connection {
     id: ConnectionId,
     address: Multiaddr,
     direction: Direction,
-    failed_pings: u32,
 }
 
 #[derive(Debug)]
@@ -114,7 +113,6 @@ impl PeerTable {
             id,
             address,
             direction,
-            failed_pings: 0,
         });
         match (&entry.phase, direction) {
             (Phase::Leaving { .. }, _) => Arrival::Leaving,
@@ -303,25 +301,11 @@ impl PeerTable {
             .collect()
     }
 
-    /// A ping was answered, or not. Returns how many failed in a row on this connection.
-    pub(crate) fn pinged(&self, peer: &PeerId, id: ConnectionId, round_trip: Option<Duration>) -> u32 {
-        let mut peers = self.lock();
-        let Some(entry) = peers.get_mut(peer) else {
-            return 0;
-        };
-        entry.round_trip = round_trip.or(entry.round_trip);
-        let Some(connection) = entry
-            .connections
-            .iter_mut()
-            .find(|connection| connection.id == id)
-        else {
-            return 0;
-        };
-        connection.failed_pings = match round_trip {
-            Some(_) => 0,
-            None => connection.failed_pings + 1,
-        };
-        connection.failed_pings
+    /// A ping was answered.
+    pub(crate) fn pinged(&self, peer: &PeerId, round_trip: Duration) {
+        if let Some(entry) = self.lock().get_mut(peer) {
+            entry.round_trip = Some(round_trip);
+        }
     }
 
     /// Ready peers, for people and for the downloader.

@@ -181,4 +181,18 @@ mod tests {
         let list = SeedList::parse(["[::1]:2001", "localhost:2001", "bad::"]);
         assert_eq!(list.to_string(), "2 of 3 seed nodes usable");
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn any_text_is_parsed_or_refused(text in ".{0,40}", seeds in "[a-z0-9:.\\[\\]/ \t-]{0,60}") {
+            for text in [&text, &seeds] {
+                let list = SeedList::parse([text]);
+                for seed in list.seeds {
+                    proptest::prop_assert_eq!(seed.to_string().parse(), Ok(seed));
+                }
+            }
+        }
+    }
 }

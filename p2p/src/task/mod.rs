@@ -22,7 +22,7 @@ use crate::{
     Announce, GoneReason, Goodbye, GoodbyeReason, LocalStatus, Refusal,
     behaviour::Behaviour,
     client::{self, Updating},
-    context::{Command, Context},
+    context::{Command, Context, GOODBYE_GRACE},
     dialer::Dialer,
     listen::Missed,
 };
@@ -47,14 +47,16 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    /// `missed` are the events that came while the listeners were opened.
     pub(crate) fn new(
         swarm: Swarm<Behaviour>,
         context: Arc<Context>,
         commands: mpsc::Receiver<Command>,
+        missed: Missed,
     ) -> Self {
         let now = Instant::now();
         let config = &context.config;
-        Self {
+        let mut task = Self {
             swarm,
             commands,
             closing: context.closing.subscribe(),
@@ -63,14 +65,15 @@ impl Task {
             announced: context.provider.status(),
             announce_at: now + config.announce_interval,
             context,
+        };
+        for event in missed {
+            task.on_swarm(event);
         }
+        task
     }
 
     /// Runs until the network closes.
-    pub(crate) async fn run(mut self, missed: Missed) {
-        for event in missed {
-            self.on_swarm(event);
-        }
+    pub(crate) async fn run(mut self) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         while !*self.closing.borrow_and_update() {
@@ -197,11 +200,15 @@ impl Task {
         let context = Arc::clone(&self.context);
         self.exchanges.spawn(async move {
             let saying = async {
-                if let Ok(Ok(stream)) = stream.await {
-                    let _ = client::goodbye(stream, &goodbye, &context).await;
+                match stream.await {
+                    Ok(Ok(stream)) => client::goodbye(stream, &goodbye, &context).await.is_ok(),
+                    _ => false,
                 }
             };
-            let _ = tokio::time::timeout(GOODBYE, saying).await;
+            if tokio::time::timeout(GOODBYE, saying).await == Ok(true) {
+                // A peer that understands it closes the connection itself. It must not see the end first.
+                tokio::time::sleep(GOODBYE_GRACE).await;
+            }
             let _ = context.commands.send(Command::Close { peer }).await;
         });
     }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use libp2p::{
@@ -24,9 +24,6 @@ use crate::{
     streams::Inbound,
     wire::{chain_digits, digits_in, protocol_name},
 };
-
-/// Pings in a row without an answer that end a connection.
-const FAILED_PINGS: u32 = 2;
 
 impl Task {
     pub(super) fn on_swarm(&mut self, event: SwarmEvent<BehaviourEvent>) {
@@ -150,31 +147,30 @@ impl Task {
                 self.exchanges
                     .spawn(server::serve(Arc::clone(&self.context), peer, stream));
             }
-            BehaviourEvent::Ping(ping::Event {
-                peer,
-                connection,
-                result,
-            }) => {
-                let round_trip = match result {
-                    Ok(round_trip) => Some(round_trip),
-                    Err(ping::Failure::Unsupported) => return,
-                    Err(_) => None,
-                };
-                if self.context.peers.pinged(&peer, connection, round_trip) >= FAILED_PINGS {
-                    tracing::info!(target: "p2p", %peer, "Peer does not answer, closing the connection");
-                    self.context.peers.leave(
-                        peer,
-                        GoneReason::NoAnswer,
-                        Refusal::Disconnected(GoodbyeReason::Unneeded),
-                    );
-                    let _ = self.swarm.disconnect_peer_id(peer);
-                }
-            }
+            BehaviourEvent::Ping(ping::Event { peer, result, .. }) => self.on_ping(peer, &result),
             BehaviourEvent::Identify(identify::Event::Received { peer_id, info, .. }) => {
                 self.on_identified(peer_id, &info);
             }
             BehaviourEvent::Identify(_) => {}
             BehaviourEvent::Gate(never) => match never {},
+        }
+    }
+
+    /// libp2p keeps the first failure in a row to itself: one that is reported is the second.
+    fn on_ping(&mut self, peer: PeerId, result: &Result<Duration, ping::Failure>) {
+        match result {
+            Ok(round_trip) => self.context.peers.pinged(&peer, *round_trip),
+            Err(ping::Failure::Unsupported) => {}
+            Err(_) => {
+                tracing::info!(target: "p2p", %peer, "Peer does not answer, closing the connection");
+                self.context.peers.leave(
+                    peer,
+                    GoneReason::NoAnswer,
+                    Refusal::Disconnected(GoodbyeReason::Unneeded),
+                );
+                // An error means that it is not connected any more.
+                let _ = self.swarm.disconnect_peer_id(peer);
+            }
         }
     }
 

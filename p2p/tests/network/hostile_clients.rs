@@ -1,14 +1,10 @@
 //! Requests that a peer should not make.
 
-#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
-
-mod common;
-
 use std::time::{Duration, Instant};
 
+use crate::{common::*, scripted::*};
 use cairn_p2p::{EndReason, GoneReason, GoodbyeReason, NetworkConfig, NetworkEvent, Refusal};
-use common::{scripted::*, *};
-use futures::AsyncReadExt;
+use futures::{AsyncReadExt, AsyncWriteExt};
 
 fn strict() -> NetworkConfig {
     let mut config = config(&[]);
@@ -140,7 +136,8 @@ async fn half_open_streams_are_given_up() {
     }
     tokio::time::sleep(Duration::from_millis(100)).await;
     // All places are taken: one more is reset at once.
-    let mut more = peer.send(id, &get_blocks(1, 1, 1)).await;
+    let mut more = peer.open(id).await;
+    let _ = more.write_all(&get_blocks(1, 1, 1)).await;
     assert_eq!(read_message(&mut more).await, None);
     let began = Instant::now();
     for stream in &mut held {

@@ -15,7 +15,7 @@ use libp2p::{
 use libp2p_stream::Control;
 use tokio::sync::mpsc;
 
-use super::{CHAIN, PATIENCE, block_id};
+use crate::common::{CHAIN, PATIENCE, block_id};
 
 #[derive(NetworkBehaviour)]
 struct Behaviour {

@@ -1,13 +1,9 @@
 //! Blocks between two nodes over loopback.
 
-#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
-
-mod common;
-
 use std::{sync::Arc, time::Instant};
 
+use crate::common::*;
 use cairn_p2p::{EndReason, Fault, NetworkEvent, NetworkHandle, PeerId, RequestError, WireBlock};
-use common::*;
 use futures::StreamExt;
 
 async fn pair(transport: &str, server: &Arc<Chain>) -> (NetworkHandle, NetworkHandle, PeerId) {
@@ -304,4 +300,32 @@ async fn first_block(client: &NetworkHandle, peer: PeerId, first: u32, count: u3
     tokio::time::timeout(PATIENCE, asking)
         .await
         .expect("places become free")
+}
+
+/// A provider whose log is damaged, or which breaks its contract: the peer is told, and gets nothing wrong.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_provider_that_gives_other_blocks() {
+    type Damage = fn(&mut WireBlock);
+    let damages: [Damage; 3] = [
+        |block| block.number += 1,
+        |block| block.bytes.clear(),
+        |block| block.bytes = vec![0; cairn_p2p::wire::MAX_STORED_BLOCK + 1],
+    ];
+    for damage in damages {
+        let chain = Chain::of(1, 10, |number| {
+            let mut block = small_block(number);
+            if number == 7 {
+                damage(&mut block);
+            }
+            block
+        });
+        let (_server, client, peer) = pair("tcp", &chain).await;
+        let items: Vec<_> = client.request_range(peer, 1, 6, 1 << 20).collect().await;
+        assert!(items.len() == 6 && items.iter().all(Result::is_ok));
+        let items: Vec<_> = client.request_range(peer, 1, 10, 1 << 20).collect().await;
+        let Some(Err(RequestError::Ended { reason, .. })) = items.last() else {
+            panic!("an end expected, got {items:?}");
+        };
+        assert_eq!(*reason, EndReason::ReadFailed);
+    }
 }

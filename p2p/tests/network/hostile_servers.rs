@@ -1,18 +1,14 @@
 //! Answers that a peer should not give: each ends in a typed error within the time allowed, and the node goes on.
 
-#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
-
-mod common;
-
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use crate::{common::*, scripted::*};
 use cairn_p2p::{
     EndReason, Fault, FrameError, NetworkConfig, NetworkHandle, RequestError, Stalled, WireBlock, WireError,
 };
-use common::{scripted::*, *};
 use futures::{AsyncWriteExt, StreamExt};
 
 /// A node whose patience with peers is short.

@@ -1,13 +1,4 @@
-//! Nodes over a chain in memory, and scripted peers that speak raw bytes.
-
-#![allow(
-    dead_code,
-    unreachable_pub,
-    missing_docs,
-    reason = "each test file uses a part of this"
-)]
-
-pub mod scripted;
+//! Nodes over a chain in memory.
 
 use std::{
     sync::{

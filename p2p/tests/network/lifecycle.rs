@@ -1,19 +1,15 @@
 //! Starting, dialing seeds, coming back, shutting down.
 
-#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
-
-mod common;
-
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use crate::{common::*, scripted::*};
 use cairn_p2p::{
     BlockProvider, GoneReason, GoodbyeReason, Identity, Network, NetworkError, NetworkEvent, SeedList,
     WireBlock,
 };
-use common::{scripted::*, *};
 use futures::StreamExt;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -221,4 +217,103 @@ async fn settings_that_cannot_work_are_errors() {
         .await
         .unwrap_err();
     assert!(matches!(error, NetworkError::Resolve { .. }), "{error}");
+}
+
+/// A goodbye arrives before the end of the connection, on both transports.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_is_told_why_it_is_disconnected() {
+    for transport in ["tcp", "quic-v1"] {
+        let server = start(config(&[]), &Chain::small(5)).await;
+        let client = start(config(&[&address(&server, transport)]), &Chain::empty()).await;
+        ready(&client, server.local_peer()).await;
+        ready(&server, client.local_peer()).await;
+        let mut events = client.subscribe();
+        assert!(
+            server
+                .disconnect(client.local_peer(), GoodbyeReason::TooManyPeers)
+                .await
+        );
+        let reason = wait_for(&mut events, "the goodbye", |event| match event {
+            NetworkEvent::PeerGone { reason, .. } => Some(reason),
+            _ => None,
+        })
+        .await;
+        assert!(
+            matches!(&reason, GoneReason::Goodbye(goodbye) if goodbye.reason == GoodbyeReason::TooManyPeers),
+            "{transport}: {reason}"
+        );
+    }
+}
+
+/// Forwards bytes between a client and a server until it is told to stop without closing anything.
+async fn freezable_proxy(
+    to: std::net::SocketAddr,
+) -> (std::net::SocketAddr, tokio::sync::watch::Sender<bool>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (frozen, freeze) = tokio::sync::watch::channel(false);
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let server = tokio::net::TcpStream::connect(to).await.unwrap();
+            let freeze = freeze.clone();
+            tokio::spawn(async move {
+                let mut buffer = vec![0; 1 << 16];
+                loop {
+                    if *freeze.borrow() {
+                        tokio::time::sleep(Duration::from_secs(60)).await;
+                        return;
+                    }
+                    let mut moved = false;
+                    for (from, to) in [(&client, &server), (&server, &client)] {
+                        match from.try_read(&mut buffer) {
+                            Ok(0) => return,
+                            Ok(length) => {
+                                moved = true;
+                                let mut written = 0;
+                                while written < length {
+                                    to.writable().await.unwrap();
+                                    written += to.try_write(&buffer[written..length]).unwrap_or(0);
+                                }
+                            }
+                            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                            Err(_) => return,
+                        }
+                    }
+                    if !moved {
+                        tokio::time::sleep(Duration::from_millis(1)).await;
+                    }
+                }
+            });
+        }
+    });
+    (address, frozen)
+}
+
+/// A peer that is connected and dead is noticed by its missing answers to pings.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_connection_is_closed() {
+    let server = start(config(&[]), &Chain::small(5)).await;
+    let port = address(&server, "tcp")
+        .rsplit('/')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let (proxy, frozen) = freezable_proxy(([127, 0, 0, 1], port).into()).await;
+    let mut client_config = config(&[&format!("/ip4/127.0.0.1/tcp/{}", proxy.port())]);
+    client_config.timeouts.ping_interval = Duration::from_millis(200);
+    client_config.timeouts.ping = Duration::from_millis(500);
+    let client = start(client_config, &Chain::empty()).await;
+    ready(&client, server.local_peer()).await;
+    until("a ping was answered", || client.peers()[0].round_trip.is_some()).await;
+    let mut events = client.subscribe();
+    frozen.send_replace(true);
+    let began = Instant::now();
+    let reason = wait_for(&mut events, "the end", |event| match event {
+        NetworkEvent::PeerGone { reason, .. } => Some(reason),
+        _ => None,
+    })
+    .await;
+    assert_eq!(reason, GoneReason::NoAnswer);
+    assert!(began.elapsed() > Duration::from_millis(500));
 }
