@@ -75,7 +75,8 @@ impl DataDir {
         let folder = self.registers();
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let store = Store::open(&folder, &StoreOptions::new(chain_tag(chain)))?;
-        self.record_chain(choice.unwrap_or(cairn_chain::spec::BUILT_IN[0])).with_context(|| format!("cannot write {}", self.chain_record().display()))?;
+        self.record_chain(choice.unwrap_or(cairn_chain::spec::BUILT_IN[0]))
+            .with_context(|| format!("cannot write {}", self.chain_record().display()))?;
         Ok(IdentityState::open(Registers::new(store)?, Arc::clone(chain))?)
     }
 
@@ -115,7 +116,9 @@ impl DataDir {
         let record: Value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         match (record["builtin"].as_str(), record.get("specification")) {
             (Some(name), _) => Ok(Some(chain_choice::load(name)?)),
-            (None, Some(specification)) => Ok(Some(Arc::new(ChainSpec::from_json(&specification.to_string())?))),
+            (None, Some(specification)) => {
+                Ok(Some(Arc::new(ChainSpec::from_json(&specification.to_string())?)))
+            }
             (None, None) => anyhow::bail!("{}: neither a built-in chain nor a specification", path.display()),
         }
     }

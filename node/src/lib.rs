@@ -28,7 +28,11 @@ pub fn main() -> exit::ExitCode {
         Err(error) => {
             // Help and version go to standard output and are no errors; a closed pipe there is none either.
             let _ = error.print();
-            return if error.use_stderr() { exit::ExitCode::Usage } else { exit::ExitCode::Done };
+            return if error.use_stderr() {
+                exit::ExitCode::Usage
+            } else {
+                exit::ExitCode::Done
+            };
         }
     };
     match commands::execute(cli) {

@@ -17,12 +17,21 @@ const OFFSET_BITS: u32 = 48;
 fn to_wire(stored: StoredBlock) -> Result<WireBlock, AttributesError> {
     let trailer = Attributes::new(0, stored.compression)?.pack();
     let attributes = (trailer >> OFFSET_BITS) as u16;
-    Ok(WireBlock { number: stored.number, attributes, bytes: stored.bytes })
+    Ok(WireBlock {
+        number: stored.number,
+        attributes,
+        bytes: stored.bytes,
+    })
 }
 
 fn from_wire(wire: WireBlock) -> Result<StoredBlock, AttributesError> {
-    let compression: Compression = Attributes::unpack(u64::from(wire.attributes) << OFFSET_BITS)?.compression();
-    Ok(StoredBlock { number: wire.number, compression, bytes: wire.bytes })
+    let compression: Compression =
+        Attributes::unpack(u64::from(wire.attributes) << OFFSET_BITS)?.compression();
+    Ok(StoredBlock {
+        number: wire.number,
+        compression,
+        bytes: wire.bytes,
+    })
 }
 
 #[cfg(test)]
@@ -35,9 +44,15 @@ mod tests {
             Compression::None,
             Compression::Zstd { dictionary: None },
             Compression::Zstd { dictionary: Some(0) },
-            Compression::Zstd { dictionary: Some(104) },
+            Compression::Zstd {
+                dictionary: Some(104),
+            },
         ] {
-            let stored = StoredBlock { number: 7, compression, bytes: vec![1, 2, 3] };
+            let stored = StoredBlock {
+                number: 7,
+                compression,
+                bytes: vec![1, 2, 3],
+            };
             assert_eq!(from_wire(to_wire(stored.clone()).unwrap()).unwrap(), stored);
         }
     }
@@ -45,7 +60,11 @@ mod tests {
     #[test]
     fn attributes_of_a_stranger_may_be_anything() {
         for attributes in 0..=u16::MAX {
-            let _ = from_wire(WireBlock { number: 1, attributes, bytes: Vec::new() });
+            let _ = from_wire(WireBlock {
+                number: 1,
+                attributes,
+                bytes: Vec::new(),
+            });
         }
     }
 }

@@ -46,6 +46,11 @@ pub(crate) fn for_reading(dir: &FilePath) -> Result<(DB, Metadata), StateError> 
             dir: dir.to_path_buf(),
         });
     }
+    if is_half_made(dir) {
+        return Err(StateError::Missing {
+            dir: dir.to_path_buf(),
+        });
+    }
     let db = read_only::steadily(dir, || {
         DB::open_cf_descriptors_read_only(&tuning::read_only(), dir, tuning::read_only_families(), false)
     })?;
@@ -60,6 +65,16 @@ pub(crate) fn for_reading(dir: &FilePath) -> Result<(DB, Metadata), StateError> 
             source: MetadataError::Missing,
         }),
     }
+}
+
+/// Whether the creation of a store was interrupted before all of its column families were there: it has never held
+/// anything. A list that cannot be read is for opening to complain about.
+fn is_half_made(dir: &FilePath) -> bool {
+    let families = DB::list_cf(&tuning::read_only(), dir).unwrap_or_default();
+    let ours = [DEFAULT_COLUMN_FAMILY_NAME, REGISTERS, LOCAL];
+    !families.is_empty()
+        && families.len() < ours.len()
+        && families.iter().all(|name| ours.contains(&name.as_str()))
 }
 
 /// Whether RocksDB has finished creating a database here: `CURRENT` is the last file that it makes.

@@ -6,7 +6,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
-use cairn_tests::{Running, cairn};
+use cairn_tests::{Running, cairn, copy_files};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -17,20 +17,22 @@ struct Chain {
 }
 
 impl Chain {
+    /// Stored compressed.
     fn new(blocks: u32) -> Self {
+        Self::generate(blocks, &["--compress"])
+    }
+
+    /// Stored as is.
+    fn plain(blocks: u32) -> Self {
+        Self::generate(blocks, &[])
+    }
+
+    fn generate(blocks: u32, more: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let seed = folder.path().join("seed");
         let (seed, number) = (seed.to_str().unwrap(), blocks.to_string());
-        cairn([
-            "devnet",
-            "generate",
-            "--blocks",
-            &number,
-            "--out",
-            seed,
-            "--compress",
-        ])
-        .expect_code(0);
+        let words = ["devnet", "generate", "--blocks", &number, "--out", seed];
+        cairn(words.iter().chain(more)).expect_code(0);
         Self { folder, blocks }
     }
 
@@ -90,6 +92,15 @@ fn state_of(folder: &Path) -> Value {
     cairn(["state", "info", "-d", folder.to_str().unwrap(), "--json"])
         .expect_code(0)
         .json()
+}
+
+/// The durable block after a kill; 0 if the kill came before there was a state.
+fn durable_block(folder: &Path) -> u64 {
+    let found = cairn(["state", "info", "-d", folder.to_str().unwrap(), "--json"]);
+    if found.code() == 1 && found.stderr.contains("there is no state") {
+        return 0;
+    }
+    found.expect_code(0).json()["head"]["number"].as_u64().unwrap()
 }
 
 #[test]
@@ -212,31 +223,46 @@ fn a_node_of_another_chain_is_refused_at_the_door() {
     assert!(!killed.stderr.contains("Got block"), "{killed}");
 }
 
+/// Kills the process ten times while it works, each time a little later if the time before brought nothing; gives
+/// the durable block after the last one.
+fn kill_ten_times(words: &[&str], folder: &Path) -> u64 {
+    let (mut durable, mut landed, mut delay) = (0, 0, 30);
+    while landed < 10 {
+        let ended = Running::start(words).kill_after(delay);
+        if ended.status.code().is_some() {
+            break; // It was done before the kill came.
+        }
+        landed += 1;
+        let found = durable_block(folder);
+        assert!(
+            found >= durable,
+            "kill {landed}: durable block {durable} was lost, found {found}"
+        );
+        delay = if found == durable { delay + 40 } else { delay + 3 };
+        durable = found;
+    }
+    assert!(
+        landed >= 3 && durable > 0,
+        "{landed} kills landed, durable {durable}: the test shows nothing"
+    );
+    durable
+}
+
 #[test]
 fn kill_9_during_a_sync_loses_no_durable_block() {
-    let chain = Chain::new(1500);
+    let chain = Chain::new(6000);
     let port = free_port();
     let _seed = chain.seed(port);
-    let point = chain.checkpoint(1500);
+    let point = chain.checkpoint(6000);
     // A commit every 100 blocks, so that the kills fall between several.
     let config =
         format!("p2p-seed-node = 127.0.0.1:{port}\ncheckpoint = {point}\nflush-state-interval = 100\n");
     let folder = chain.config("fresh", &config);
-    let mut durable = 0;
-    for round in 0..10u64 {
-        Running::start(["run", "-d", &folder, "--exit-at-block", "1500", "--json"])
-            .kill_after(150 + 37 * round);
-        let state = chain.path("fresh");
-        if state.join("state/registers/CURRENT").is_file() {
-            let found = state_of(&state)["head"]["number"].as_u64().unwrap();
-            assert!(
-                found >= durable,
-                "round {round}: durable block {durable} was lost, found {found}"
-            );
-            durable = found;
-        }
-    }
-    let record = cairn(["run", "-d", &folder, "--exit-at-block", "1500", "--json"])
+    kill_ten_times(
+        &["run", "-d", &folder, "--exit-at-block", "6000", "--json"],
+        &chain.path("fresh"),
+    );
+    let record = cairn(["run", "-d", &folder, "--exit-at-block", "6000", "--json"])
         .expect_code(0)
         .json();
     let straight = chain.config("straight", "");
@@ -253,7 +279,7 @@ fn kill_9_during_a_sync_loses_no_durable_block() {
 
 #[test]
 fn kill_9_during_a_replay_resumes_from_the_last_commit() {
-    let chain = Chain::new(1500);
+    let chain = Chain::new(6000);
     let log = chain.path("seed/blockchain");
     let folder = chain.config("node", "flush-state-interval = 100\n");
     let words = [
@@ -264,23 +290,12 @@ fn kill_9_during_a_replay_resumes_from_the_last_commit() {
         "--block-log",
         log.to_str().unwrap(),
     ];
-    let mut durable = 0;
-    for round in 0..10u64 {
-        Running::start(words).kill_after(40 + 23 * round);
-        if chain.path("node/state/registers/CURRENT").is_file() {
-            let found = state_of(&chain.path("node"))["head"]["number"].as_u64().unwrap();
-            assert!(
-                found >= durable,
-                "round {round}: durable block {durable} was lost, found {found}"
-            );
-            durable = found;
-        }
-    }
+    let durable = kill_ten_times(&words, &chain.path("node"));
     let resumed = cairn(words).expect_code(0);
     let record = resumed.json();
     assert_eq!(
         record["blocks"].as_u64().unwrap(),
-        1500 - durable,
+        6000 - durable,
         "only what was not durable is applied again"
     );
     let straight = chain.config("straight", "");
@@ -293,6 +308,70 @@ fn kill_9_during_a_replay_resumes_from_the_last_commit() {
         log.to_str().unwrap(),
     ];
     assert_eq!(cairn(words).expect_code(0).json()["state"], record["state"]);
+}
+
+/// A second seed with the first one's chain, under its own name.
+fn second_seed(chain: &Chain, name: &str, port: u16) -> Running {
+    copy_files(
+        &chain.path("seed/blockchain"),
+        &chain.path(name).join("blockchain"),
+    );
+    let folder = chain.config(name, &format!("p2p-endpoint = 127.0.0.1:{port}\n"));
+    let mut seed = Running::start(["run", "-d", &folder, "--json"]);
+    seed.wait_for_line("Listening on");
+    seed
+}
+
+#[test]
+fn an_altered_body_is_refused_on_arrival_and_comes_from_another_peer() {
+    let chain = Chain::plain(400);
+    let (bad_port, good_port) = (free_port(), free_port());
+    let _bad = second_seed(&chain, "bad", bad_port);
+    // The bad seed has checked its log by now; what it serves is read from the file.
+    let log = chain.path("bad/blockchain/block_log");
+    let mut bytes = fs::read(&log).unwrap();
+    let place = bytes.len() / 2;
+    bytes[place] ^= 0x40;
+    fs::write(&log, bytes).unwrap();
+
+    let point = chain.checkpoint(400);
+    let seeds = format!("p2p-seed-node = 127.0.0.1:{bad_port} 127.0.0.1:{good_port}\ncheckpoint = {point}\n");
+    let folder = chain.config("fresh", &seeds);
+    let mut fresh = Running::start(["run", "-d", &folder, "--exit-at-block", "400", "--json"]);
+    fresh.wait_for_line("was refused");
+    fresh.wait_for_line("Banned peer");
+    let _good = chain.seed(good_port);
+    let record = fresh.wait().expect_code(0).json();
+    assert_eq!(record["head"]["number"], 400);
+    let straight = chain.config("straight", "");
+    let log = chain.path("seed/blockchain");
+    let words = [
+        "replay",
+        "-d",
+        &straight,
+        "--json",
+        "--block-log",
+        log.to_str().unwrap(),
+    ];
+    assert_eq!(cairn(words).expect_code(0).json()["state"], record["state"]);
+}
+
+#[test]
+fn a_seed_that_dies_is_replaced_by_another() {
+    let chain = Chain::new(4000);
+    let ports = [free_port(), free_port()];
+    let (first, _second) = (chain.seed(ports[0]), second_seed(&chain, "other", ports[1]));
+    let point = chain.checkpoint(4000);
+    let seeds = ports
+        .map(|port| format!("p2p-seed-node = 127.0.0.1:{port}\n"))
+        .concat();
+    let folder = chain.config("fresh", &format!("{seeds}checkpoint = {point}\n"));
+    let fresh = Running::start(["run", "-d", &folder, "--exit-at-block", "4000", "--json"]);
+    first.kill_after(400);
+    let record = fresh.wait().expect_code(0).json();
+    assert_eq!(record["head"]["number"], 4000);
+    let log = |name: &str| fs::read(chain.path(name).join("blockchain/block_log")).unwrap();
+    assert!(log("seed") == log("fresh"), "the logs are equal byte for byte");
 }
 
 #[test]

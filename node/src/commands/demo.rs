@@ -38,7 +38,10 @@ pub fn execute(args: &DemoArgs) -> Result<ExitCode, CommandError> {
         (None, Some(scratch)) => scratch.path().to_owned(),
         (None, None) => PathBuf::new(),
     };
-    let demo = Demo { folder, blocks: args.blocks };
+    let demo = Demo {
+        folder,
+        blocks: args.blocks,
+    };
     let text = demo.show()?;
     output::text(&text)?;
     Ok(ExitCode::Done)
@@ -52,15 +55,29 @@ struct Demo {
 impl Demo {
     fn show(&self) -> anyhow::Result<String> {
         let (seed, fresh) = (self.folder.join("seed"), self.folder.join("fresh"));
-        ensure!(!fresh.exists(), "{} exists already: give an empty folder", fresh.display());
+        ensure!(
+            !fresh.exists(),
+            "{} exists already: give an empty folder",
+            fresh.display()
+        );
 
-        say(&format!("1. A chain of {} blocks, real keys and signatures, into {}", self.blocks, seed.display()));
+        say(&format!(
+            "1. A chain of {} blocks, real keys and signatures, into {}",
+            self.blocks,
+            seed.display()
+        ));
         let spec = self.generate(&seed)?;
 
         say("2. A seed node on it (its own process)");
         let port = free_port()?;
-        write_config(&seed, &format!("chain = {}\np2p-endpoint = 127.0.0.1:{port}\n", spec.display()))?;
-        let mut seed_node = Node::start("seed ", &["run", "-d", text(&seed)?, "--json", "--block-log-split", "-1"])?;
+        write_config(
+            &seed,
+            &format!("chain = {}\np2p-endpoint = 127.0.0.1:{port}\n", spec.display()),
+        )?;
+        let mut seed_node = Node::start(
+            "seed ",
+            &["run", "-d", text(&seed)?, "--json", "--block-log-split", "-1"],
+        )?;
         seed_node.wait_for("Listening on", SEED_PATIENCE)?;
 
         say("3. A fresh node with three checkpoints in its config.ini");
@@ -71,7 +88,10 @@ impl Demo {
         );
         write_config(&fresh, &config)?;
         let number = self.blocks.to_string();
-        let fresh_node = Node::start("fresh", &["run", "-d", text(&fresh)?, "--exit-at-block", &number, "--json"])?;
+        let fresh_node = Node::start(
+            "fresh",
+            &["run", "-d", text(&fresh)?, "--exit-at-block", &number, "--json"],
+        )?;
         let fresh_record = fresh_node.finish()?;
 
         say("4. The seed is asked to end (SIGTERM), and both are compared");
@@ -91,7 +111,9 @@ impl Demo {
             faults: Vec::new(),
         };
         let progress = RefCell::new(Progress::start("generating", "blocks", u64::from(self.blocks)));
-        let generated = devnet::generate(&options, &|step| progress.borrow_mut().set(u64::from(step.blocks)))?;
+        let generated = devnet::generate(&options, &|step| {
+            progress.borrow_mut().set(u64::from(step.blocks))
+        })?;
         Ok(generated.chain_spec_path)
     }
 
@@ -111,27 +133,51 @@ impl Demo {
         let same = seed["state"]["digest"] == fresh["state"]["digest"] && seed["head"] == fresh["head"];
         let seconds = fresh["seconds"].as_f64().unwrap_or_default();
         let share = |phase: &str| {
-            let total: f64 =
-                fresh["writer"].as_object().map_or(0.0, |phases| phases.values().filter_map(Value::as_f64).sum());
+            let total: f64 = fresh["writer"]
+                .as_object()
+                .map_or(0.0, |phases| phases.values().filter_map(Value::as_f64).sum());
             100.0 * fresh["writer"][phase].as_f64().unwrap_or_default() / total.max(1e-9)
         };
         let reached = fresh["checkpoints_reached"].as_array().map_or(0, Vec::len);
         let digest = |record: &Value| record["state"]["digest"].as_str().unwrap_or("none").to_owned();
         let mut out = String::from("\n");
         let mut row = |name: &str, value: String| writeln!(out, "  {name:<22}{value}");
-        row("head block", format!("{} {}", fresh["head"]["number"], fresh["head"]["id"].as_str().unwrap_or("")))?;
+        row(
+            "head block",
+            format!(
+                "{} {}",
+                fresh["head"]["number"],
+                fresh["head"]["id"].as_str().unwrap_or("")
+            ),
+        )?;
         row("blocks", format!("{} in {seconds:.2} s", fresh["blocks"]))?;
-        row("blocks/s", format!("{:.0}", fresh["blocks"].as_f64().unwrap_or_default() / seconds.max(1e-9)))?;
+        row(
+            "blocks/s",
+            format!(
+                "{:.0}",
+                fresh["blocks"].as_f64().unwrap_or_default() / seconds.max(1e-9)
+            ),
+        )?;
         row("transactions", fresh["transactions"].to_string())?;
         row("checkpoints reached", format!("{reached} of 3"))?;
         row("undo sessions", fresh["undo_sessions"].to_string())?;
-        row("writer waited", format!("{:.1}% of the time for work", share("waiting_for_work")))?;
-        row("writer worked", format!("{:.1}% of the time on blocks", share("processing_blocks")))?;
+        row(
+            "writer waited",
+            format!("{:.1}% of the time for work", share("waiting_for_work")),
+        )?;
+        row(
+            "writer worked",
+            format!("{:.1}% of the time on blocks", share("processing_blocks")),
+        )?;
         row("state of the seed", digest(seed))?;
         row("state of the new node", digest(fresh))?;
         row("equal", if same { "yes".into() } else { "NO".into() })?;
-        out += "\nNext: `cairn replay --help`, `cairn log verify --help`, config.ini.example, docs/design.md\n";
-        ensure!(same && reached == 3, "the fresh node differs from its seed:\n{out}");
+        out +=
+            "\nNext: `cairn replay --help`, `cairn log verify --help`, config.ini.example, docs/design.md\n";
+        ensure!(
+            same && reached == 3,
+            "the fresh node differs from its seed:\n{out}"
+        );
         Ok(out)
     }
 }
@@ -183,16 +229,27 @@ impl Node {
     }
 
     fn terminate(&self) -> anyhow::Result<()> {
-        let status = Command::new("kill").arg(self.child.id().to_string()).status().context("cannot run kill")?;
-        ensure!(status.success(), "the node has ended before its time; see its log above");
+        let status = Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status()
+            .context("cannot run kill")?;
+        ensure!(
+            status.success(),
+            "the node has ended before its time; see its log above"
+        );
         Ok(())
     }
 
     fn finish(mut self) -> anyhow::Result<Value> {
         let status = self.child.wait()?;
-        let Ok(text) = self.stdout.join() else { bail!("the node's output cannot be read") };
+        let Ok(text) = self.stdout.join() else {
+            bail!("the node's output cannot be read")
+        };
         let text = text?;
-        ensure!(status.success(), "the node ended with {status}; see its log above");
+        ensure!(
+            status.success(),
+            "the node ended with {status}; see its log above"
+        );
         serde_json::from_str(text.lines().last().unwrap_or_default()).context("the node's record")
     }
 }
@@ -202,7 +259,8 @@ fn say(text: &str) {
 }
 
 fn text(path: &Path) -> anyhow::Result<&str> {
-    path.to_str().with_context(|| format!("{} is not UTF-8", path.display()))
+    path.to_str()
+        .with_context(|| format!("{} is not UTF-8", path.display()))
 }
 
 fn free_port() -> anyhow::Result<u16> {

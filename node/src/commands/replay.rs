@@ -27,7 +27,12 @@ pub fn execute(args: &ReplayArgs, log_level: Option<&str>) -> Result<ExitCode, C
         Some(_) if args.options.values.first("data-dir").is_none() => Some(scratch_folder()?),
         _ => None,
     };
-    let settings = super::settings(&args.options.values, args.config.as_deref(), log_level, scratch.as_ref())?;
+    let settings = super::settings(
+        &args.options.values,
+        args.config.as_deref(),
+        log_level,
+        scratch.as_ref(),
+    )?;
     if scratch.is_some() {
         tracing::info!(target: "replay", "no data folder given: the state is thrown away at the end");
     }
@@ -45,10 +50,12 @@ pub fn execute(args: &ReplayArgs, log_level: Option<&str>) -> Result<ExitCode, C
     let summed_up = finish(&session, &chain, replayed.facts, &log);
     let closed = chain.finish().map(drop);
     // The fault that ended the replay is the one to report; a disk that failed then has failed here again.
-    replayed.result.map_err(|error| match error.contradicts_checkpoint() {
-        true => CommandError::contradiction(error),
-        false => CommandError::Failed(error.into()),
-    })?;
+    replayed
+        .result
+        .map_err(|error| match error.contradicts_checkpoint() {
+            true => CommandError::contradiction(error),
+            false => CommandError::Failed(error.into()),
+        })?;
     closed.map_err(|error| CommandError::Failed(error.into()))?;
     summed_up?;
     Ok(ExitCode::Done)
@@ -92,7 +99,18 @@ pub fn replay_log(
     if ended == "done" {
         tracing::info!(target: "replay", "Done reindexing, elapsed time: {:.6} sec", elapsed.as_secs_f64());
     }
-    (chain, Replayed { result, facts: RunFacts { ended, error, elapsed, writer } })
+    (
+        chain,
+        Replayed {
+            result,
+            facts: RunFacts {
+                ended,
+                error,
+                elapsed,
+                writer,
+            },
+        },
+    )
 }
 
 /// hived skips the checks of blocks in a replay; with checkpoints, what lies above the last one has nobody's word
@@ -101,24 +119,39 @@ pub fn replay_plan(settings: &Settings) -> ValidationPlan {
     match (settings.validate_during_replay, settings.checkpoints.is_empty()) {
         (true, _) => ValidationPlan::FULL,
         (false, true) => ValidationPlan::REDUCED,
-        (false, false) => ValidationPlan { reduced_through: settings.checkpoints.last_number() },
+        (false, false) => ValidationPlan {
+            reduced_through: settings.checkpoints.last_number(),
+        },
     }
 }
 
-fn finish(session: &Session, chain: &ChainWriter, facts: RunFacts, log: &BlockLog) -> Result<(), CommandError> {
+fn finish(
+    session: &Session,
+    chain: &ChainWriter,
+    facts: RunFacts,
+    log: &BlockLog,
+) -> Result<(), CommandError> {
     let failed = facts.error.is_some();
     let record = FinalRecord::gather(chain, &session.settings.chain.name, &session.meter, facts)?;
     tracing::info!(target: "replay", "{}", record.summary());
     if !failed {
         warn_of_unreached(session, chain, log);
-        if let Some(StopAt::Exit(number)) = session.settings.stop.filter(|stop| stop.number() == chain.head().number) {
+        if let Some(StopAt::Exit(number)) = session
+            .settings
+            .stop
+            .filter(|stop| stop.number() == chain.head().number)
+        {
             tracing::info!(
                 target: "replay",
                 "Exiting application on user request, because requested block {number} reached (--exit-at-block)."
             );
         }
     }
-    if session.settings.json { output::json_line(&record) } else { output::text(&format!("{}\n", record.summary())) }
+    if session.settings.json {
+        output::json_line(&record)
+    } else {
+        output::text(&format!("{}\n", record.summary()))
+    }
 }
 
 /// Blocks between the last reached checkpoint and the head were applied for the word of a checkpoint that did
@@ -139,13 +172,18 @@ fn warn_of_unreached(session: &Session, chain: &ChainWriter, log: &BlockLog) {
 
 fn scratch_folder() -> Result<TempDir, CommandError> {
     TempDir::with_prefix("cairn-replay-").map_err(|error| {
-        CommandError::Failed(anyhow::Error::new(error).context("cannot make a temporary folder for the state"))
+        CommandError::Failed(
+            anyhow::Error::new(error).context("cannot make a temporary folder for the state"),
+        )
     })
 }
 
 /// The log to replay. The node's own is opened for writing too, so that a torn tail is cut and the state can
 /// never be ahead of it unnoticed; any other log is only read.
-fn open_log(session: &Session, path: Option<&Path>) -> Result<(BlockLog, Option<BlockLogWriter>), CommandError> {
+fn open_log(
+    session: &Session,
+    path: Option<&Path>,
+) -> Result<(BlockLog, Option<BlockLogWriter>), CommandError> {
     let own_folder = session.data_dir.blockchain();
     match path {
         Some(path) if !is_within(path, &own_folder) => {

@@ -38,10 +38,18 @@ pub fn execute(args: &RunArgs, log_level: Option<&str>) -> Result<ExitCode, Comm
     if session.settings.force_replay {
         session.data_dir.remove_state()?;
     }
-    let own = OwnLog::open(&session.data_dir.blockchain(), &session.settings, &session.dictionaries)?;
+    let own = OwnLog::open(
+        &session.data_dir.blockchain(),
+        &session.settings,
+        &session.dictionaries,
+    )?;
     let (writer, reader) = own.map_or((None, None), |own| (Some(own.writer), Some(own.reader)));
     let chain = session.open_writer(writer)?;
-    let mut node = Node { session, reader, started: Instant::now() };
+    let mut node = Node {
+        session,
+        reader,
+        started: Instant::now(),
+    };
     let (chain, result) = node.run(chain);
     node.finish(chain, result)
 }
@@ -90,7 +98,9 @@ impl Node {
         if let Err(error) = check_past(&self.session.settings.checkpoints, head, stored) {
             return (chain, Err(CommandError::contradiction(error)));
         }
-        let Some(reader) = &self.reader else { return (chain, Ok(None)) };
+        let Some(reader) = &self.reader else {
+            return (chain, Ok(None));
+        };
         if reader.head_number().unwrap_or(0) <= head {
             return (chain, Ok(None));
         }
@@ -118,7 +128,9 @@ impl Node {
                 let log_head = self.reader.as_ref().and_then(BlockLog::head_number);
                 let wanted = self.session.settings.stop.map(StopAt::number);
                 // Without a wanted last block the log's own head was the last one of the replay.
-                wanted.is_some_and(|wanted| log_head.is_some_and(|head| head >= wanted)).then_some(Outcome::Done)
+                wanted
+                    .is_some_and(|wanted| log_head.is_some_and(|head| head >= wanted))
+                    .then_some(Outcome::Done)
             }
             Ended::SourceEnded => None,
         }
@@ -140,10 +152,20 @@ impl Node {
         Ok(network)
     }
 
-    fn sync(&self, chain: ChainWriter, network: &NetworkHandle) -> (ChainWriter, Result<Outcome, CommandError>) {
+    fn sync(
+        &self,
+        chain: ChainWriter,
+        network: &NetworkHandle,
+    ) -> (ChainWriter, Result<Outcome, CommandError>) {
         let settings = &self.session.settings;
-        let plan = ValidationPlan { reduced_through: settings.checkpoints.last_number() };
-        announce_modes(&settings.checkpoints, plan.reduced_through, chain.head().number + 1);
+        let plan = ValidationPlan {
+            reduced_through: settings.checkpoints.last_number(),
+        };
+        announce_modes(
+            &settings.checkpoints,
+            plan.reduced_through,
+            chain.head().number + 1,
+        );
         let reporter = match self.session.start_reporter(WorkSource::Network) {
             Ok(reporter) => reporter,
             Err(error) => return (chain, Err(error.into())),
@@ -237,7 +259,12 @@ fn network_config(settings: &Settings, node_key: std::path::PathBuf) -> NetworkC
     }
     let mut config = NetworkConfig::new(settings.chain.chain_id());
     config.identity = Identity::File(node_key);
-    config.listen = settings.p2p.endpoint.iter().map(|address| Endpoint::ip(address.ip(), address.port())).collect();
+    config.listen = settings
+        .p2p
+        .endpoint
+        .iter()
+        .map(|address| Endpoint::ip(address.ip(), address.port()))
+        .collect();
     config.seeds = seeds.seeds;
     config.connections.desired = parameters.desired_number_of_connections as usize;
     config.connections.maximum = parameters.maximum_number_of_connections as usize;

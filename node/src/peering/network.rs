@@ -43,7 +43,11 @@ impl BlockNetwork for PeerNetwork {
         self.handle.peers().into_iter().map(offer).collect()
     }
 
-    fn request(&self, peer: &str, range: BlockRange) -> BoxStream<'static, Result<StoredBlock, RequestError>> {
+    fn request(
+        &self,
+        peer: &str,
+        range: BlockRange,
+    ) -> BoxStream<'static, Result<StoredBlock, RequestError>> {
         let Ok(peer) = peer.parse::<PeerId>() else {
             return stream::iter([Err(RequestError::Lost("not a peer id".into()))]).boxed();
         };

@@ -20,7 +20,11 @@ pub struct ServedLog {
 impl ServedLog {
     /// A log that follows its writer, and the view that says how far it is durable. Without a log nothing is served.
     pub fn new(log: Option<BlockLog>, view: Arc<ChainView>) -> Self {
-        Self { log, view, first_block_id: OnceLock::new() }
+        Self {
+            log,
+            view,
+            first_block_id: OnceLock::new(),
+        }
     }
 
     /// First and last block that are served.
@@ -32,21 +36,31 @@ impl ServedLog {
 
     fn first_block_id(&self) -> Option<BlockId> {
         let log = self.log.as_ref().filter(|log| log.first_number() == Some(1))?;
-        *self.first_block_id.get_or_init(|| cairn_sync::id_if_there(log, 1))
+        *self
+            .first_block_id
+            .get_or_init(|| cairn_sync::id_if_there(log, 1))
     }
 }
 
 impl BlockProvider for ServedLog {
     fn status(&self) -> LocalStatus {
         match self.range() {
-            Some((first, head, head_id)) => {
-                LocalStatus { first, head, head_id, first_block_id: self.first_block_id() }
-            }
+            Some((first, head, head_id)) => LocalStatus {
+                first,
+                head,
+                head_id,
+                first_block_id: self.first_block_id(),
+            },
             None => LocalStatus::EMPTY,
         }
     }
 
-    fn read_range(&self, first: u32, max_count: u32, max_bytes: usize) -> Result<Vec<WireBlock>, ProvideError> {
+    fn read_range(
+        &self,
+        first: u32,
+        max_count: u32,
+        max_bytes: usize,
+    ) -> Result<Vec<WireBlock>, ProvideError> {
         let (Some(log), Some((lowest, head, _))) = (&self.log, self.range()) else {
             return Err(ProvideError::NoSuchBlock(first));
         };
@@ -56,8 +70,12 @@ impl BlockProvider for ServedLog {
         let last = head.min(first.saturating_add(max_count.saturating_sub(1)));
         let (mut blocks, mut bytes) = (Vec::new(), 0);
         for stored in log.sequential(first) {
-            let failed = |source| ProvideError::Read { number: first, source };
-            let block = to_wire(stored.map_err(|error| failed(error.into()))?).map_err(|error| failed(error.into()))?;
+            let failed = |source| ProvideError::Read {
+                number: first,
+                source,
+            };
+            let block = to_wire(stored.map_err(|error| failed(error.into()))?)
+                .map_err(|error| failed(error.into()))?;
             bytes += block.bytes.len();
             let number = block.number;
             blocks.push(block);

@@ -39,7 +39,11 @@ impl OwnLog {
             tracing::warn!(
                 "the block log in {} is kept as it is laid out, {}; block-log-split asks for the other form",
                 folder.display(),
-                if layout == Layout::Single { "in a single file" } else { "in parts" }
+                if layout == Layout::Single {
+                    "in a single file"
+                } else {
+                    "in parts"
+                }
             );
         }
         if !settings.block_log.auto_fixing {
@@ -68,7 +72,11 @@ impl OwnLog {
 ///
 /// # Errors
 /// As [`BlockLog::open`].
-pub fn open_foreign_log(path: &Path, chain: &ChainSpec, dictionaries: &Arc<Dictionaries>) -> Result<BlockLog, LogError> {
+pub fn open_foreign_log(
+    path: &Path,
+    chain: &ChainSpec,
+    dictionaries: &Arc<Dictionaries>,
+) -> Result<BlockLog, LogError> {
     BlockLog::open(path, chain.blocks_per_log_part, Arc::clone(dictionaries))
 }
 
@@ -84,7 +92,11 @@ fn present_layout(folder: &Path, blocks_per_part: u32) -> Option<Layout> {
     has_parts.then_some(Layout::Split { blocks_per_part })
 }
 
-fn refuse_torn(folder: &Path, blocks_per_part: u32, dictionaries: &Arc<Dictionaries>) -> Result<(), LogError> {
+fn refuse_torn(
+    folder: &Path,
+    blocks_per_part: u32,
+    dictionaries: &Arc<Dictionaries>,
+) -> Result<(), LogError> {
     match BlockLog::open(folder, blocks_per_part, Arc::clone(dictionaries)) {
         Ok(_) | Err(LogError::NotFound { .. }) => Ok(()),
         Err(error) => Err(error),

@@ -24,7 +24,10 @@ impl ProgressBar {
     /// Draws from the present head to the meter's target, which may grow.
     pub fn start(action: &'static str, meter: &Arc<Meter>) -> Self {
         if !io::stderr().is_terminal() {
-            return Self { stop: None, thread: None };
+            return Self {
+                stop: None,
+                thread: None,
+            };
         }
         let (stop, stopped) = bounded::<()>(0);
         let meter = Arc::clone(meter);
@@ -37,7 +40,9 @@ impl ProgressBar {
                     continue;
                 }
                 match &mut bar {
-                    Some((target, progress)) if *target == reading.target => progress.set(u64::from(reading.head)),
+                    Some((target, progress)) if *target == reading.target => {
+                        progress.set(u64::from(reading.head))
+                    }
                     _ => {
                         drop(bar.take());
                         let progress = Progress::resume(
@@ -51,7 +56,10 @@ impl ProgressBar {
                 }
             }
         });
-        Self { stop: Some(stop), thread: Some(thread) }
+        Self {
+            stop: Some(stop),
+            thread: Some(thread),
+        }
     }
 }
 

@@ -96,13 +96,24 @@ impl FinalRecord {
             ended: facts.ended,
             error: facts.error,
             chain: name.to_owned(),
-            head: HeadRecord { number: head.number, id: head.id.to_string(), time: head.time.to_string() },
+            head: HeadRecord {
+                number: head.number,
+                id: head.id.to_string(),
+                time: head.time.to_string(),
+            },
             blocks: meter.blocks.load(Relaxed),
             transactions: meter.transactions.load(Relaxed),
             operations: meter.operations.load(Relaxed),
             seconds: facts.elapsed.as_secs_f64(),
-            checkpoints_reached: chain.reached().map(|point| (point.number, point.id.into())).collect(),
-            checkpoints_ahead: chain.checkpoints().iter().filter(|point| point.number > head.number).count(),
+            checkpoints_reached: chain
+                .reached()
+                .map(|point| (point.number, point.id.into()))
+                .collect(),
+            checkpoints_ahead: chain
+                .checkpoints()
+                .iter()
+                .filter(|point| point.number > head.number)
+                .count(),
             undo_sessions: meter.undo_sessions.load(Relaxed),
             durable_block: meter.durable.load(Relaxed),
             state: StateRecord {
@@ -117,7 +128,11 @@ impl FinalRecord {
 
     /// The summary for people, one line.
     pub fn summary(&self) -> String {
-        let rate = if self.seconds > 0.0 { self.blocks as f64 / self.seconds } else { 0.0 };
+        let rate = if self.seconds > 0.0 {
+            self.blocks as f64 / self.seconds
+        } else {
+            0.0
+        };
         format!(
             "head block {} ({}), {} blocks and {} transactions in {:.3} s ({rate:.0} blocks/s), {} checkpoints reached",
             self.head.number,

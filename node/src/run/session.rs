@@ -74,7 +74,11 @@ impl Session {
     /// # Errors
     /// When the state cannot be opened, or the log is behind it.
     pub fn open_writer(&self, log: Option<BlockLogWriter>) -> anyhow::Result<ChainWriter> {
-        let choice = self.settings.chain_choice.as_ref().map(|choice| choice.0.value.as_str());
+        let choice = self
+            .settings
+            .chain_choice
+            .as_ref()
+            .map(|choice| choice.0.value.as_str());
         let state = self.data_dir.open_state(&self.settings.chain, choice)?;
         let options = ChainWriterOptions {
             log,
@@ -99,7 +103,9 @@ impl Session {
     /// How blocks are written to this node's own log.
     pub fn log_form(&self) -> LogForm {
         match self.settings.block_log.compress {
-            true => LogForm::Zstd { level: self.settings.block_log.compression_level },
+            true => LogForm::Zstd {
+                level: self.settings.block_log.compression_level,
+            },
             false => LogForm::Plain,
         }
     }
@@ -110,10 +116,22 @@ impl Session {
     /// When the statistics file cannot be opened.
     pub fn start_reporter(&self, source: WorkSource) -> anyhow::Result<Reporter> {
         let stats = &self.settings.stats;
-        let options = ReporterOptions { interval: stats.interval, file: stats.file.clone(), source };
-        let file = stats.file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
-        Reporter::start(Arc::clone(&self.meter), self.settings.checkpoints.clone(), &options)
-            .with_context(|| format!("cannot open statistics file {file}"))
+        let options = ReporterOptions {
+            interval: stats.interval,
+            file: stats.file.clone(),
+            source,
+        };
+        let file = stats
+            .file
+            .as_deref()
+            .map(|path| path.display().to_string())
+            .unwrap_or_default();
+        Reporter::start(
+            Arc::clone(&self.meter),
+            self.settings.checkpoints.clone(),
+            &options,
+        )
+        .with_context(|| format!("cannot open statistics file {file}"))
     }
 
     fn commit_policy(&self) -> CommitPolicy {
@@ -121,7 +139,11 @@ impl Session {
         CommitPolicy {
             blocks: commit.blocks.map_or(u32::MAX, std::num::NonZeroU32::get),
             bytes: usize::try_from(commit.bytes).unwrap_or(usize::MAX),
-            interval: if commit.interval.is_zero() { Duration::MAX } else { commit.interval },
+            interval: if commit.interval.is_zero() {
+                Duration::MAX
+            } else {
+                commit.interval
+            },
         }
     }
 }

@@ -3,9 +3,9 @@
 use anyhow::{Context, bail};
 use cairn_chain::{AccountName, Authority};
 use cairn_rules::registers::{
-    AccountCore, ActiveAuthority, Comment, CommentId, DeclinedVotingRequest, Globals, JsonMetadata, OwnerAuthority,
-    PostingAuthority, PostingJsonMetadata, PostingTimes, RecoveryAccountChange, RecoveryRequest, Tables, Witness,
-    WitnessActivity, WitnessUrl, WitnessVotes,
+    AccountCore, ActiveAuthority, Comment, CommentId, DeclinedVotingRequest, Globals, JsonMetadata,
+    OwnerAuthority, PostingAuthority, PostingJsonMetadata, PostingTimes, RecoveryAccountChange,
+    RecoveryRequest, Tables, Witness, WitnessActivity, WitnessUrl, WitnessVotes,
 };
 use cairn_state::Registers;
 use serde_json::{Map, Value, json};
@@ -26,7 +26,9 @@ pub fn execute(args: &StateGetArgs) -> Result<ExitCode, CommandError> {
     let store = DataDir::new(&args.data_dir).read_state()?;
     let value = match (&args.key, args.table.as_deref()) {
         (Some(key), _) => {
-            let bytes = hex::decode(key).context("--key is not hex").map_err(CommandError::Usage)?;
+            let bytes = hex::decode(key)
+                .context("--key is not hex")
+                .map_err(CommandError::Usage)?;
             let value = store.get(&bytes).map_err(anyhow::Error::new)?;
             let value = value.with_context(|| format!("there is no register with key {key}"))?;
             json!({ "key": key, "value": hex::encode(value) })
@@ -50,12 +52,18 @@ pub fn execute(args: &StateGetArgs) -> Result<ExitCode, CommandError> {
             select(fields, args.field.as_deref())?
         }
     };
-    if args.json { output::json_line(&value)? } else { output::json_pretty(&value)? }
+    if args.json {
+        output::json_line(&value)?
+    } else {
+        output::json_pretty(&value)?
+    }
     Ok(ExitCode::Done)
 }
 
 fn select(fields: Map<String, Value>, field: Option<&str>) -> anyhow::Result<Value> {
-    let Some(field) = field else { return Ok(fields.into()) };
+    let Some(field) = field else {
+        return Ok(fields.into());
+    };
     match fields.get(field) {
         Some(value) => Ok(json!({ field: value })),
         None => {
@@ -67,13 +75,33 @@ fn select(fields: Map<String, Value>, field: Option<&str>) -> anyhow::Result<Val
 
 fn account(tables: &mut Tables, text: &str) -> anyhow::Result<Map<String, Value>> {
     let name = AccountName::new(text.as_bytes());
-    let core: AccountCore = tables.read(&name)?.with_context(|| format!("there is no account {text}"))?;
+    let core: AccountCore = tables
+        .read(&name)?
+        .with_context(|| format!("there is no account {text}"))?;
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("name", text.into());
-    put("owner", tables.read::<OwnerAuthority>(&name)?.map(|found| authority(&found.0)).into());
-    put("active", tables.read::<ActiveAuthority>(&name)?.map(|found| authority(&found.0)).into());
-    put("posting", tables.read::<PostingAuthority>(&name)?.map(|found| authority(&found.0)).into());
+    put(
+        "owner",
+        tables
+            .read::<OwnerAuthority>(&name)?
+            .map(|found| authority(&found.0))
+            .into(),
+    );
+    put(
+        "active",
+        tables
+            .read::<ActiveAuthority>(&name)?
+            .map(|found| authority(&found.0))
+            .into(),
+    );
+    put(
+        "posting",
+        tables
+            .read::<PostingAuthority>(&name)?
+            .map(|found| authority(&found.0))
+            .into(),
+    );
     put("memo_key", core.memo_key.to_string().into());
     put("recovery_account", core.recovery_account.to_string().into());
     put("proxy", core.proxy.to_string().into());
@@ -85,16 +113,26 @@ fn account(tables: &mut Tables, text: &str) -> anyhow::Result<Map<String, Value>
     put("last_account_recovery", core.last_account_recovery.0.into());
     put("claimed_accounts", core.claimed_accounts.into());
     put("governance_vote_expiration", core.governance_expiry.0.into());
-    let metadata = tables.read::<JsonMetadata>(&name)?.map(|found| found.0).unwrap_or_default();
+    let metadata = tables
+        .read::<JsonMetadata>(&name)?
+        .map(|found| found.0)
+        .unwrap_or_default();
     put("json_metadata", String::from_utf8_lossy(&metadata).into());
-    let metadata = tables.read::<PostingJsonMetadata>(&name)?.map(|found| found.0).unwrap_or_default();
+    let metadata = tables
+        .read::<PostingJsonMetadata>(&name)?
+        .map(|found| found.0)
+        .unwrap_or_default();
     put("posting_json_metadata", String::from_utf8_lossy(&metadata).into());
     if let Some(times) = tables.read::<PostingTimes>(&name)? {
         put("last_root_post", times.last_root_post.to_string().into());
         put("last_post", times.last_post.to_string().into());
     }
     let votes = tables.read::<WitnessVotes>(&name)?;
-    let votes: Vec<String> = votes.iter().flat_map(|votes| votes.witnesses()).map(ToString::to_string).collect();
+    let votes: Vec<String> = votes
+        .iter()
+        .flat_map(|votes| votes.witnesses())
+        .map(ToString::to_string)
+        .collect();
     put("witness_votes", votes.into());
     if let Some(request) = tables.read::<RecoveryRequest>(&name)? {
         let value = json!({
@@ -118,8 +156,13 @@ fn account(tables: &mut Tables, text: &str) -> anyhow::Result<Map<String, Value>
 
 fn witness(tables: &mut Tables, text: &str) -> anyhow::Result<Map<String, Value>> {
     let name = AccountName::new(text.as_bytes());
-    let witness: Witness = tables.read(&name)?.with_context(|| format!("there is no witness {text}"))?;
-    let url = tables.read::<WitnessUrl>(&name)?.map(|found| found.0).unwrap_or_default();
+    let witness: Witness = tables
+        .read(&name)?
+        .with_context(|| format!("there is no witness {text}"))?;
+    let url = tables
+        .read::<WitnessUrl>(&name)?
+        .map(|found| found.0)
+        .unwrap_or_default();
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("name", text.into());
@@ -132,7 +175,10 @@ fn witness(tables: &mut Tables, text: &str) -> anyhow::Result<Map<String, Value>
     put("account_subsidy_budget", witness.subsidy_budget.into());
     put("account_subsidy_decay", witness.subsidy_decay.into());
     if let Some(feed) = &witness.feed {
-        put("feed", json!({ "base": feed.base, "quote": feed.quote, "time": witness.feed_time.to_string() }));
+        put(
+            "feed",
+            json!({ "base": feed.base, "quote": feed.quote, "time": witness.feed_time.to_string() }),
+        );
     }
     if let Some(activity) = tables.read::<WitnessActivity>(&name)? {
         put("last_block", activity.last_block.into());
@@ -142,10 +188,17 @@ fn witness(tables: &mut Tables, text: &str) -> anyhow::Result<Map<String, Value>
 }
 
 fn comment(tables: &mut Tables, text: &str) -> anyhow::Result<Map<String, Value>> {
-    let (author, permlink) = text.split_once('/').context("a comment is named AUTHOR/PERMLINK")?;
+    let (author, permlink) = text
+        .split_once('/')
+        .context("a comment is named AUTHOR/PERMLINK")?;
     let name = AccountName::new(author.as_bytes());
-    let id = CommentId { author: &name, permlink: permlink.as_bytes() };
-    let comment: Comment = tables.read(id)?.with_context(|| format!("there is no comment {text}"))?;
+    let id = CommentId {
+        author: &name,
+        permlink: permlink.as_bytes(),
+    };
+    let comment: Comment = tables
+        .read(id)?
+        .with_context(|| format!("there is no comment {text}"))?;
     let parent = comment.parent.map(|parent| {
         json!({ "author": parent.author.to_string(), "permlink": String::from_utf8_lossy(&parent.permlink) })
     });
@@ -172,8 +225,15 @@ fn global(tables: &mut Tables) -> anyhow::Result<Map<String, Value>> {
 
 /// As `condenser_api` prints it.
 fn authority(authority: &Authority) -> Value {
-    let accounts: Vec<Value> =
-        authority.account_auths.iter().map(|(name, weight)| json!([name.to_string(), weight])).collect();
-    let keys: Vec<Value> = authority.key_auths.iter().map(|(key, weight)| json!([key.to_string(), weight])).collect();
+    let accounts: Vec<Value> = authority
+        .account_auths
+        .iter()
+        .map(|(name, weight)| json!([name.to_string(), weight]))
+        .collect();
+    let keys: Vec<Value> = authority
+        .key_auths
+        .iter()
+        .map(|(key, weight)| json!([key.to_string(), weight]))
+        .collect();
     json!({ "weight_threshold": authority.weight_threshold, "account_auths": accounts, "key_auths": keys })
 }

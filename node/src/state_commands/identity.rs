@@ -21,7 +21,11 @@ const SIGNING_KEY: usize = 1;
 /// When there is no state, or it cannot be read.
 pub fn execute(args: &StateIdentityArgs) -> Result<ExitCode, CommandError> {
     let report = report(&DataDir::new(&args.data_dir))?;
-    if args.json { output::json_line(&report)? } else { output::json_pretty(&report)? }
+    if args.json {
+        output::json_line(&report)?
+    } else {
+        output::json_pretty(&report)?
+    }
     Ok(ExitCode::Done)
 }
 
@@ -46,11 +50,17 @@ fn report(data_dir: &DataDir) -> anyhow::Result<Value> {
         let value = json!({ "count": digest.count, "sha256": hex::encode(digest.sha256) });
         out.insert(section.name().into(), value);
     }
-    out.insert("identity_sha256".into(), hex::encode(report.identity_sha256).into());
+    out.insert(
+        "identity_sha256".into(),
+        hex::encode(report.identity_sha256).into(),
+    );
     out.insert("proxies".into(), proxies.into());
     out.insert("accounts_mined".into(), report.accounts_mined.into());
     out.insert("signing_keys".into(), signing_keys.into());
-    out.insert("tapos_ring_sha256".into(), hex::encode(report.tapos_ring_sha256).into());
+    out.insert(
+        "tapos_ring_sha256".into(),
+        hex::encode(report.tapos_ring_sha256).into(),
+    );
     out.insert("known_transactions".into(), report.known_transactions.into());
     out.insert("comments_undecided".into(), report.comments_undecided.into());
     Ok(out.into())

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use crate::fixtures::hive_data;
 use cairn_node::chain_choice;
 use cairn_node::log_commands::decode::decode;
-use crate::fixtures::hive_data;
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -3,10 +3,10 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use crate::fixtures::{LOGS, expected, hive_data};
 use cairn_node::chain_choice;
 use cairn_node::log_commands::info::info;
 use cairn_node::log_commands::source::LogSource;
-use crate::fixtures::{LOGS, expected, hive_data};
 use serde_json::Value;
 
 /// Keys that two of the expected files lack, because their makers did not recover 43,000 keys.

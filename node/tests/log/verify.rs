@@ -4,13 +4,13 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use crate::fixtures::{LOGS, expected, hive_data};
 use cairn_block_log::{BlockFault, LogError};
 use cairn_node::chain_choice;
 use cairn_node::exit::{CommandError, ExitCode};
 use cairn_node::log_commands::source::LogSource;
 use cairn_node::log_commands::verify::{Fault, Verified, verify};
 use cairn_sync::checkpoint::{Checkpoints, ConfiguredCheckpoint};
-use crate::fixtures::{LOGS, expected, hive_data};
 
 /// Size of every block of `mirrornet_1k` with its trailer: blocks without transactions, stored as they are.
 const STEP: usize = 129;

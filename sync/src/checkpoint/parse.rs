@@ -183,13 +183,7 @@ mod tests {
                     found: 8,
                 },
             ),
-            (
-                format!("[1000000,{long}]"),
-                IdLength {
-                    id: long,
-                    found: 42,
-                },
-            ),
+            (format!("[1000000,{long}]"), IdLength { id: long, found: 42 }),
             (
                 "[1000000,000g]".into(),
                 IdDigit {
