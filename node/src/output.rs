@@ -24,7 +24,7 @@ pub fn write(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
 /// Prints a text as it is.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn text(text: &str) -> Result<(), CommandError> {
     write(|out| out.write_all(text.as_bytes()))
 }
@@ -32,7 +32,7 @@ pub fn text(text: &str) -> Result<(), CommandError> {
 /// Prints one JSON value on one line.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn json_line(value: &impl Serialize) -> Result<(), CommandError> {
     write(|out| {
         serde_json::to_writer(&mut *out, value)?;
@@ -43,7 +43,7 @@ pub fn json_line(value: &impl Serialize) -> Result<(), CommandError> {
 /// Prints one JSON value indented, for people.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn json_pretty(value: &impl Serialize) -> Result<(), CommandError> {
     write(|out| {
         serde_json::to_writer_pretty(&mut *out, value)?;
@@ -54,7 +54,7 @@ pub fn json_pretty(value: &impl Serialize) -> Result<(), CommandError> {
 /// Prints one JSON value: on one line for scripts, or indented for people.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn json(value: &impl Serialize, one_line: bool) -> Result<(), CommandError> {
     if one_line {
         json_line(value)

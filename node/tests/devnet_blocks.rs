@@ -246,7 +246,7 @@ fn with_fault(block: u32, fault: Fault) -> (Vec<DecodedBlock>, Vec<DecodedBlock>
     let honest = options(80, 2);
     let faulty = BlocksOptions {
         faults: vec![FaultAt { block, fault }],
-        ..honest.clone()
+        ..honest
     };
     (decoded(&honest).collect(), decoded(&faulty).collect())
 }

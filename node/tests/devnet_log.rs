@@ -137,7 +137,7 @@ fn progress_grows_to_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let calls = RefCell::new(Vec::new());
     let generated = generate(&options(folder.path()), &|progress| {
-        calls.borrow_mut().push(progress)
+        calls.borrow_mut().push(progress);
     })
     .unwrap();
     let calls = calls.into_inner();

@@ -334,7 +334,7 @@ fn the_state_refuses_what_a_round_contradicts() {
     assert!(matches!(error, SlotError::NotOwnTurn { .. }));
 
     // A gap of 21 slots less one makes a turn come round again within the round.
-    let mut late = headers.clone();
+    let mut late = headers;
     for (_, time, _) in &mut late[45..] {
         *time = Time(time.seconds() + 3 * 20);
     }

@@ -1,6 +1,6 @@
 //! The writer: one ordinary thread that owns the chain's state and the tail of the block log.
 //!
-//! [`ChainWriter`] applies one block after the other and commits; [`run`] is the loop around it that
+//! [`ChainWriter`] applies one block after the other and commits; [`WriterLoop`] is the loop around it that
 //! takes batches from the pipeline. Nobody else writes. What others may know (head, durable head) is
 //! published in a [`ChainView`](crate::ChainView) and in the meter.
 

@@ -1,5 +1,10 @@
 //! `cairn log ...`
 
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "help texts show [BLOCK_NUM,BLOCK_ID] as it is written"
+)]
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};

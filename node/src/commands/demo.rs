@@ -112,7 +112,7 @@ impl Demo {
         };
         let progress = RefCell::new(Progress::start("generating", "blocks", u64::from(self.blocks)));
         let generated = devnet::generate(&options, &|step| {
-            progress.borrow_mut().set(u64::from(step.blocks))
+            progress.borrow_mut().set(u64::from(step.blocks));
         })?;
         Ok(generated.chain_spec_path)
     }

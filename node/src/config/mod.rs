@@ -5,7 +5,7 @@
 //! and the suggestions for misspelt names. A second list ([`known_hived`]) holds the names that hived
 //! has and Cairn does not use, because people share one file between both nodes.
 //!
-//! The way of a value: [`ini::parse`] (bytes to lines) or the command line -> [`gather::gather`] (names looked
+//! The way of a value: [`ini::parse`] (bytes to lines) or the command line -> `gather::gather` (names looked
 //! up, scalars given twice, unknown and misspelt names) -> [`Settings::load`] (types, ranges, contradictions).
 //! Every stage collects its faults, and all of them are shown at once, each with its file and line.
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A block can be handed to a writer as soon as the block that its transactions refer to is sealed, which
-//! lies [`plan::LAG`] blocks behind. So at most that many blocks are in memory at once, and what comes out
+//! lies `plan::LAG` blocks behind. So at most that many blocks are in memory at once, and what comes out
 //! does not depend on the number of threads.
 
 use std::collections::VecDeque;

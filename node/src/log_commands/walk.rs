@@ -8,7 +8,7 @@
 //! reader ─────┼─> worker 1                                          ┼─> fold, in order
 //!             └─> worker 2                                          ┘
 //! ```
-//! Every channel holds two chunks of at most [`CHUNK_BYTES`] stored bytes, so memory does not grow with the log.
+//! Every channel holds two chunks of at most `CHUNK_BYTES` stored bytes, so memory does not grow with the log.
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;

@@ -41,7 +41,7 @@ impl ProgressBar {
                 }
                 match &mut bar {
                     Some((target, progress)) if *target == reading.target => {
-                        progress.set(u64::from(reading.head))
+                        progress.set(u64::from(reading.head));
                     }
                     _ => {
                         drop(bar.take());

@@ -53,9 +53,9 @@ pub fn execute(args: &StateGetArgs) -> Result<ExitCode, CommandError> {
         }
     };
     if args.json {
-        output::json_line(&value)?
+        output::json_line(&value)?;
     } else {
-        output::json_pretty(&value)?
+        output::json_pretty(&value)?;
     }
     Ok(ExitCode::Done)
 }

@@ -22,9 +22,9 @@ const SIGNING_KEY: usize = 1;
 pub fn execute(args: &StateIdentityArgs) -> Result<ExitCode, CommandError> {
     let report = report(&DataDir::new(&args.data_dir))?;
     if args.json {
-        output::json_line(&report)?
+        output::json_line(&report)?;
     } else {
-        output::json_pretty(&report)?
+        output::json_pretty(&report)?;
     }
     Ok(ExitCode::Done)
 }

@@ -123,7 +123,7 @@ fn a_block_in_the_wrong_place_is_named() {
 #[test]
 fn a_changed_header_breaks_the_link_behind_it() {
     let Some(log) = Damaged::new("mirrornet_1k", "hive-mirrornet", |bytes| {
-        bytes[300 * STEP + 20] ^= 1
+        bytes[300 * STEP + 20] ^= 1;
     }) else {
         return;
     };
@@ -157,7 +157,7 @@ fn a_changed_body_does_not_fit_its_header() {
     let place = |number| source.log.offset_of(number).unwrap().1;
     let (start, next) = (place(120), place(121));
     let log = Damaged::new("steemd_live", "steem-testnet", |bytes| {
-        bytes[next as usize - 9] ^= 1
+        bytes[next as usize - 9] ^= 1;
     })
     .unwrap();
     let (block, offset, fault) = log.fault();
@@ -171,7 +171,7 @@ fn a_changed_body_does_not_fit_its_header() {
 #[test]
 fn a_torn_tail_is_named_with_its_place() {
     let Some(log) = Damaged::new("mirrornet_1k", "hive-mirrornet", |bytes| {
-        bytes.truncate(bytes.len() - 7)
+        bytes.truncate(bytes.len() - 7);
     }) else {
         return;
     };

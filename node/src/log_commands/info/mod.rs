@@ -1,7 +1,7 @@
 //! `cairn log info`: what a log holds, as counts and digests.
 //!
-//! Workers gather the facts of single blocks ([`facts`]), one fold in the order of the blocks adds them up
-//! ([`summary`]), and [`report`] prints them under the keys that scripts know.
+//! Workers gather the facts of single blocks (`facts`), one fold in the order of the blocks adds them up
+//! (`summary`), and `report` prints them under the keys that scripts know.
 
 mod digests;
 mod facts;
