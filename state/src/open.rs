@@ -19,7 +19,12 @@ use crate::tuning::{self, LOCAL, REGISTERS};
 /// Opens or creates a store for writing.
 pub(crate) fn for_writing(dir: &FilePath, options: &StoreOptions) -> Result<(DB, Metadata), StateError> {
     if has_database(dir)? {
-        let glance = read_only::steadily(dir, || DB::open_for_read_only(&tuning::read_only(), dir, false))?;
+        let glance = read_only::steadily(dir, || DB::open_for_read_only(&tuning::read_only(), dir, false));
+        // Files that never stand still are another process's work, which is what the lock would say.
+        let glance = glance.map_err(|error| match error {
+            StateError::Changing { dir } => StateError::Locked { dir },
+            other => other,
+        })?;
         match read_metadata(&glance, dir)? {
             Some(metadata) => check_chain(dir, &metadata, &options.chain)?,
             None => check_unused(&glance, dir)?,

@@ -32,6 +32,7 @@ pub(crate) fn steadily(
     open: impl Fn() -> Result<DB, rocksdb::Error>,
 ) -> Result<DB, StateError> {
     let start = Instant::now();
+    let first = manifest(dir);
     loop {
         let before = manifest(dir);
         match open() {
@@ -43,6 +44,12 @@ pub(crate) fn steadily(
             }
             Ok(_) => {}
             Err(error) if error.as_ref().contains("No such file") && start.elapsed() <= PATIENCE => {}
+            // A file that is missing while a writer works is one that the writer has deleted meanwhile.
+            Err(error) if error.as_ref().contains("No such file") && first != manifest(dir) => {
+                return Err(StateError::Changing {
+                    dir: dir.to_path_buf(),
+                });
+            }
             Err(source) => return Err(StateError::database(dir, Activity::Open, source)),
         }
         std::thread::sleep(PAUSE);

@@ -2,7 +2,7 @@
 //!
 //! # The check
 //!
-//! Inputs: the keys recovered from the signatures, the [`RequiredAuthorities`] of all operations together, the
+//! Inputs: the keys recovered from the signatures, the [`RequiredAuthorities`](crate::required::RequiredAuthorities) of all operations together, the
 //! [`RuleSet`] in force, and an [`AuthoritySource`] that knows the accounts. Everything is looked up in the state before
 //! the transaction's first operation, so a transaction cannot use an account that it creates.
 //!

@@ -9,7 +9,7 @@
 //!   and more; but white space behind the value, or an exponent with a plus sign, is an error to it.
 //!
 //! hived's fast parser is a library whose corner cases differ between versions. Where they matter the verdict is
-//! [`Verdict::Undecided`], and [`check`] accepts the text: a block that hived took must not be refused here.
+//! [`Verdict::Undecided`], and `check` accepts the text: a block that hived took must not be refused here.
 
 pub mod lax;
 pub mod strict;
