@@ -5,12 +5,14 @@ set -euo pipefail
 
 say() { printf 'build dependencies: %s\n' "$*" >&2; }
 
+# libclang-cpp is another library that many systems have without this one: its name must not count.
 have_libclang() {
   [ -n "${LIBCLANG_PATH:-}" ] && return 0
-  compgen -G '/usr/lib/llvm-*/lib/libclang.so*' >/dev/null && return 0
-  compgen -G '/usr/lib/llvm-*/lib/libclang-*.so*' >/dev/null && return 0
-  compgen -G '/usr/lib*/libclang.so*' >/dev/null && return 0
-  compgen -G '/usr/lib/*/libclang*.so*' >/dev/null && return 0
+  local folder
+  for folder in '/usr/lib/llvm-*/lib' '/usr/lib*' '/usr/lib/*' '/usr/local/lib*'; do
+    compgen -G "$folder/libclang.so*" >/dev/null && return 0
+    compgen -G "$folder/libclang-[0-9]*.so*" >/dev/null && return 0
+  done
   [ "$(uname)" = Darwin ] && command -v xcrun >/dev/null && return 0
   return 1
 }
