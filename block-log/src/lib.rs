@@ -8,6 +8,7 @@
 //!   nothing but the file itself; an artifacts file beside it is an index and no more.
 //! - [`BlockLogWriter`] appends to a log in a folder of one's own, and cuts what a crash has torn when it opens one.
 //! - [`BlockDecoder`] and [`BlockEncoder`] turn stored bytes into a block's raw bytes and back.
+//! - [`HeaderFile`] keeps copies of a log's headers, so that they can be served without reading blocks.
 //! - [`verify`] finds the first block that is not what it must be, and [`uncompressed_sha256`] is hived's checksum
 //!   over a log.
 
@@ -23,6 +24,7 @@ mod checksum;
 mod compression;
 mod error;
 mod facts;
+mod headers;
 mod layout;
 mod part;
 mod pread;
@@ -45,6 +47,7 @@ pub use compression::{
     EncodeError,
 };
 pub use error::{BlockFault, LogError, Place};
+pub use headers::{HeaderFile, HeaderFileError, Headers, LogHeaders, SEGMENT_BLOCKS, TakenHeader};
 pub use layout::Layout;
 pub use reader::{BlockLog, PartInfo};
 pub use recovery::{Cut, UNSYNCED_LIMIT};
