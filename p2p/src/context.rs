@@ -1,17 +1,22 @@
 //! What all tasks of one network share.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
     time::Duration,
 };
 
 use futures::channel::oneshot;
 use libp2p::{Multiaddr, PeerId, Stream, swarm::ConnectionId};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc, watch};
 
 use crate::{
-    BlockProvider, GoneReason, Goodbye, GoodbyeReason, Hello, LocalStatus, NetworkConfig, OpenError, Refusal,
-    RequestError, ResolveError, bans::BanList, log_limit::LogLimit, peers::PeerTable, streams::Opened,
+    BlockProvider, EndReason, GoneReason, Goodbye, GoodbyeReason, Hello, LocalStatus, NetworkConfig,
+    OpenError, Refusal, RequestError, ResolveError,
+    bans::BanList,
+    log_limit::LogLimit,
+    peers::PeerTable,
+    stats::{PeerStats, Place},
+    streams::Opened,
     wire::Pace,
 };
 
@@ -51,6 +56,8 @@ pub(crate) struct Context {
     pub(crate) closing: watch::Sender<bool>,
     /// Places for ranges that are served, to all peers.
     pub(crate) ranges: Arc<Semaphore>,
+    /// Payloads of answers, in bytes.
+    pub(crate) received: AtomicU64,
     pub(crate) listening: Mutex<Vec<Multiaddr>>,
     pub(crate) refusal_log: LogLimit,
     pub(crate) stream_log: LogLimit,
@@ -75,6 +82,7 @@ impl Context {
             bans,
             commands,
             closing: watch::Sender::new(false),
+            received: AtomicU64::new(0),
             listening: Mutex::default(),
             refusal_log: LogLimit::new(window, 10),
             stream_log: LogLimit::new(window, 5),
@@ -168,6 +176,34 @@ impl Context {
         tokio::time::timeout(self.config.timeouts.open_stream, opening)
             .await
             .unwrap_or(Err(RequestError::Open(OpenError::Timeout)))
+    }
+
+    /// The places that an answer to a request for blocks or headers takes while it is under way.
+    ///
+    /// # Errors
+    /// Why the request is declined.
+    pub(crate) fn places(
+        &self,
+        peer: &PeerId,
+        stats: &Arc<PeerStats>,
+    ) -> Result<(Place, SemaphorePermit<'_>), EndReason> {
+        if self.peers.ready(peer).is_none() {
+            return Err(EndReason::HelloFirst);
+        }
+        if self.is_closing() {
+            return Err(EndReason::Closing);
+        }
+        let place = stats.take_range(self.config.streams.ranges_per_peer);
+        let permit = self.ranges.try_acquire().ok();
+        place.zip(permit).ok_or(EndReason::Busy)
+    }
+
+    /// Logs that this node's own blocks cannot be read; the peer is told that much and no more.
+    pub(crate) fn read_failed(&self, peer: PeerId, number: u32, text: &str) -> EndReason {
+        if let Some(suppressed) = self.serve_log.admit() {
+            tracing::error!(target: "p2p", %peer, "Cannot serve blocks from {number}: {text}{suppressed}");
+        }
+        EndReason::ReadFailed
     }
 
     /// Turns a peer away: logs it, bans it for a while if it is on another chain, and closes the connection; with

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{EndReason, FrameError, IdentityError, OpenError, WireError};
+use crate::{EndReason, FrameError, HeadersError, IdentityError, OpenError, WireError};
 
 /// Why the network did not start.
 #[derive(Debug, thiserror::Error)]
@@ -113,6 +113,9 @@ pub enum RequestError {
         /// The first block that it did not send.
         next: u32,
     },
+    /// The answer holds something else than the headers asked for.
+    #[error(transparent)]
+    Headers(#[from] HeadersError),
     /// The answer to a hello was a goodbye, or does not fit this chain.
     #[error("the peer was turned away: {0}")]
     Refused(crate::Refusal),
@@ -154,6 +157,7 @@ impl RequestError {
             Self::Open(OpenError::Timeout) | Self::Frame(FrameError::Stalled { .. }) => Fault::Stalled,
             Self::Ended { .. } | Self::Refused(_) | Self::Open(OpenError::Unsupported) => Fault::Declined,
             Self::Frame(FrameError::Wire(_))
+            | Self::Headers(_)
             | Self::UnexpectedBlock { .. }
             | Self::TooManyBlocks { .. }
             | Self::TooManyBytes { .. }

@@ -68,11 +68,11 @@ pub struct PeerSummary {
     pub head: u32,
     /// Id of its last block.
     pub head_id: BlockId,
-    /// Stored block bytes received from it per second, over the last 10 seconds.
+    /// Bytes of stored blocks and headers received from it per second, over the last 10 seconds.
     pub rate: u64,
-    /// Stored block bytes received from it since it connected.
+    /// Bytes of stored blocks and headers received from it since it connected.
     pub received: u64,
-    /// Stored block bytes sent to it since it connected.
+    /// Bytes of stored blocks and headers sent to it since it connected.
     pub sent: u64,
     /// Time since it connected.
     pub connected: Duration,

@@ -2,7 +2,7 @@
 //!
 //! [`Network::start`] gives a [`NetworkHandle`]. Peers are dialed from a list of seeds or dial in; those of another
 //! chain are refused when they say hello. A ready peer can be asked for ranges of blocks, which travel as they are
-//! stored in a block log. What is served comes from a [`BlockProvider`].
+//! stored in a block log, and of headers. What is served comes from a [`BlockProvider`].
 //!
 //! This crate moves bytes and says whose they were. It does not know what a block means: whether the bytes are the
 //! block that they claim to be must be checked by the receiver. Everything that a peer can make grow has a limit, in
@@ -20,6 +20,7 @@ mod endpoint;
 mod error;
 mod events;
 mod gate;
+mod headers;
 mod identity;
 mod limits;
 mod listen;
@@ -50,6 +51,6 @@ pub use provider::{BlockProvider, LocalStatus, ProvideError};
 pub use seeds::{RejectedSeed, SeedList};
 pub use streams::OpenError;
 pub use wire::{
-    Announce, EndReason, FrameError, Goodbye, GoodbyeReason, Hello, RangeEnd, RangeRequest, Stalled,
-    WireBlock, WireError,
+    Announce, EndReason, FrameError, Goodbye, GoodbyeReason, HeadersError, HeadersRequest, Hello,
+    MAX_HEADERS, RangeEnd, RangeRequest, Stalled, WireBlock, WireError, WireHeaders,
 };

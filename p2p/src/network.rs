@@ -1,6 +1,10 @@
 //! Starting a network, and the handle to it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
 
 use libp2p::{Multiaddr, PeerId};
 use tokio::{
@@ -9,11 +13,12 @@ use tokio::{
 };
 
 use crate::{
-    Ban, BlockProvider, GoodbyeReason, NetworkConfig, NetworkError, NetworkEvent, PeerStatus, PeerSummary,
-    RangeRequest, RangeResponse, RequestError,
+    Ban, BlockProvider, GoodbyeReason, HeadersRequest, NetworkConfig, NetworkError, NetworkEvent, PeerStatus,
+    PeerSummary, RangeRequest, RangeResponse, RequestError,
     bans::BanList,
     behaviour, client,
     context::{Command, Context},
+    headers,
     listen::listen_all,
     task::Task,
 };
@@ -161,12 +166,36 @@ impl NetworkHandle {
         client::request_range(Arc::clone(self.context()), peer, request)
     }
 
+    /// Asks a ready peer for the signed headers of `count` blocks from `first` on (1 to
+    /// [`MAX_HEADERS`](crate::MAX_HEADERS)). What comes is at least one and at most `count` whole headers with the
+    /// numbers asked for, one behind the other; whether they are the chain's is the caller's to prove.
+    /// The request is sent when the future is polled; dropping it cancels it. It takes the same places at the peer as
+    /// a request for blocks.
+    ///
+    /// # Errors
+    /// [`RequestError`].
+    pub fn request_headers(
+        &self,
+        peer: PeerId,
+        first: u32,
+        count: u32,
+    ) -> impl Future<Output = Result<Vec<u8>, RequestError>> + Send + 'static + use<> {
+        headers::request(Arc::clone(self.context()), peer, HeadersRequest { first, count })
+    }
+
     /// Exchanges hellos with a ready peer, so that both know the other's present status.
     ///
     /// # Errors
     /// [`RequestError`]; a peer that turns out to be on another chain is turned away.
     pub async fn refresh_status(&self, peer: PeerId) -> Result<PeerStatus, RequestError> {
         client::refresh(self.context(), peer).await
+    }
+
+    /// Bytes of blocks and headers that came in answers to this node's requests, from all peers since the start, whatever
+    /// became of them.
+    #[must_use]
+    pub fn received_bytes(&self) -> u64 {
+        self.context().received.load(Relaxed)
     }
 
     /// Tells the network that the provider's head has changed. It looks by itself once per announce interval; this is

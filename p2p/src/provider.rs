@@ -63,4 +63,12 @@ pub trait BlockProvider: Send + Sync {
         max_count: u32,
         max_bytes: usize,
     ) -> Result<Vec<WireBlock>, ProvideError>;
+
+    /// Reads the signed headers of consecutive blocks from `first` on, as they stand at the start of the blocks, one
+    /// behind the other: at least one, at most `max_count`, in at most `max_bytes`. Called where blocking is allowed.
+    /// It may return fewer headers than there are.
+    ///
+    /// # Errors
+    /// As [`read_range`](Self::read_range).
+    fn read_headers(&self, first: u32, max_count: u32, max_bytes: usize) -> Result<Vec<u8>, ProvideError>;
 }

@@ -10,11 +10,18 @@ use crate::{
     Refusal, WireBlock, WireError,
     client::close,
     context::{Command, Context},
+    headers,
     stats::PeerStats,
     wire::{Frame, FrameError, Kind, MAX_STORED_BLOCK, read_frame, write_all},
 };
 
-const REQUESTS: &[Kind] = &[Kind::Hello, Kind::GetBlocks, Kind::Announce, Kind::Goodbye];
+const REQUESTS: &[Kind] = &[
+    Kind::Hello,
+    Kind::GetBlocks,
+    Kind::GetHeaders,
+    Kind::Announce,
+    Kind::Goodbye,
+];
 
 /// Answers the one request of a stream that a peer opened.
 pub(crate) async fn serve(context: Arc<Context>, peer: PeerId, mut stream: Stream) {
@@ -31,6 +38,7 @@ pub(crate) async fn serve(context: Arc<Context>, peer: PeerId, mut stream: Strea
         Ok(Frame { kind, payload }) => match kind {
             Kind::Hello => answer_hello(&context, peer, stream, &payload).await,
             Kind::GetBlocks => answer_range(&context, peer, stream, &payload, &stats).await,
+            Kind::GetHeaders => headers::answer(&context, peer, stream, &payload, &stats).await,
             Kind::Announce => take_announce(&context, peer, &payload),
             _ => {
                 take_goodbye(&context, peer, &payload).await;
@@ -115,7 +123,7 @@ async fn take_goodbye(context: &Context, peer: PeerId, payload: &[u8]) {
 }
 
 /// Sends an end without blocks and closes.
-async fn end(
+pub(crate) async fn end(
     context: &Context,
     mut stream: Stream,
     reason: EndReason,
@@ -141,17 +149,9 @@ async fn answer_range(
         Err(error) => return end(context, stream, EndReason::BadRequest, 0, error.to_string()).await,
     };
     let decline = |stream, reason| end(context, stream, reason, request.first, String::new());
-    if context.peers.ready(&peer).is_none() {
-        return decline(stream, EndReason::HelloFirst).await;
-    }
-    if context.is_closing() {
-        return decline(stream, EndReason::Closing).await;
-    }
-    let Some(_place) = stats.take_range(context.config.streams.ranges_per_peer) else {
-        return decline(stream, EndReason::Busy).await;
-    };
-    let Ok(_permit) = context.ranges.try_acquire() else {
-        return decline(stream, EndReason::Busy).await;
+    let _places = match context.places(&peer, stats) {
+        Ok(places) => places,
+        Err(reason) => return decline(stream, reason).await,
     };
     let mut range = Range {
         context,
@@ -252,14 +252,6 @@ impl Range<'_> {
     }
 
     fn read_failed(&self, text: &str) -> EndReason {
-        if let Some(suppressed) = self.context.serve_log.admit() {
-            tracing::error!(
-                target: "p2p",
-                peer = %self.peer,
-                "Cannot serve blocks from {}: {text}{suppressed}",
-                self.next
-            );
-        }
-        EndReason::ReadFailed
+        self.context.read_failed(self.peer, self.next, text)
     }
 }

@@ -2,12 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use cairn_block_log::BlockLog;
+use cairn_block_log::{BlockLog, LogHeaders};
 use cairn_chain::BlockId;
 use cairn_p2p::{BlockProvider, LocalStatus, ProvideError, WireBlock};
 use cairn_sync::ChainView;
 
 use super::to_wire;
+
+/// Most stored bytes that are read for one request for headers: what comes behind is left for the next request.
+const READ_FOR_HEADERS: usize = 32 << 20;
 
 /// Serves the durable blocks of the log; what a crash could still take back is not offered.
 #[derive(Debug)]
@@ -40,6 +43,17 @@ impl ServedLog {
             .first_block_id
             .get_or_init(|| cairn_sync::id_if_there(log, 1))
     }
+
+    /// The log, and the last block of a request that is served.
+    fn bounds(&self, first: u32, max_count: u32) -> Result<(&BlockLog, u32), ProvideError> {
+        let (Some(log), Some((lowest, head, _))) = (&self.log, self.range()) else {
+            return Err(ProvideError::NoSuchBlock(first));
+        };
+        if !(lowest..=head).contains(&first) {
+            return Err(ProvideError::NoSuchBlock(first));
+        }
+        Ok((log, head.min(first.saturating_add(max_count.saturating_sub(1)))))
+    }
 }
 
 impl BlockProvider for ServedLog {
@@ -61,21 +75,11 @@ impl BlockProvider for ServedLog {
         max_count: u32,
         max_bytes: usize,
     ) -> Result<Vec<WireBlock>, ProvideError> {
-        let (Some(log), Some((lowest, head, _))) = (&self.log, self.range()) else {
-            return Err(ProvideError::NoSuchBlock(first));
-        };
-        if !(lowest..=head).contains(&first) {
-            return Err(ProvideError::NoSuchBlock(first));
-        }
-        let last = head.min(first.saturating_add(max_count.saturating_sub(1)));
+        let (log, last) = self.bounds(first, max_count)?;
         let (mut blocks, mut bytes) = (Vec::new(), 0);
         for stored in log.sequential(first) {
-            let failed = |source| ProvideError::Read {
-                number: first,
-                source,
-            };
-            let block = to_wire(stored.map_err(|error| failed(error.into()))?)
-                .map_err(|error| failed(error.into()))?;
+            let block = to_wire(stored.map_err(|error| failed(first, error))?)
+                .map_err(|error| failed(first, error))?;
             bytes += block.bytes.len();
             let number = block.number;
             blocks.push(block);
@@ -84,5 +88,37 @@ impl BlockProvider for ServedLog {
             }
         }
         Ok(blocks)
+    }
+
+    fn read_headers(&self, first: u32, max_count: u32, max_bytes: usize) -> Result<Vec<u8>, ProvideError> {
+        let (log, last) = self.bounds(first, max_count)?;
+        let mut bytes = Vec::new();
+        let (mut next, mut read) = (first, 0);
+        let mut source = LogHeaders::new(log, next);
+        while next <= last && read < READ_FOR_HEADERS {
+            let whole = bytes.len();
+            match source.take(&mut bytes) {
+                Some(Ok(taken)) if bytes.len() <= max_bytes => {
+                    read += taken.stored;
+                    next += 1;
+                }
+                // No room for this one.
+                Some(Ok(_)) => {
+                    bytes.truncate(whole);
+                    break;
+                }
+                // What came before is worth sending; the next request ends here again.
+                Some(Err(error)) if whole == 0 => return Err(failed(first, error)),
+                Some(Err(_)) | None => break,
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+fn failed(number: u32, error: impl std::error::Error + Send + Sync + 'static) -> ProvideError {
+    ProvideError::Read {
+        number,
+        source: Box::new(error),
     }
 }

@@ -2,7 +2,9 @@
 
 use cairn_chain::{BlockId, ChainId};
 
-use super::{BLOCK_HEADER, EndReason, GoodbyeReason, HEADER, Kind, MAX_AGENT, MAX_COUNT, MAX_STORED_BLOCK};
+use super::{
+    BLOCK_HEADER, EndReason, GoodbyeReason, HEADER, Kind, MAX_AGENT, MAX_COUNT, MAX_HEADERS, MAX_STORED_BLOCK,
+};
 
 /// Longest text of an end or goodbye that is kept, in bytes.
 const MAX_TEXT: usize = 200;
@@ -72,6 +74,14 @@ pub enum WireError {
         count: u32,
         /// Byte limit.
         max_bytes: u32,
+    },
+    /// A header range outside the limits.
+    #[error("{count} headers from {first} asked for; 1 to {MAX_HEADERS} headers from 1 on can be")]
+    HeadersRequest {
+        /// First block.
+        first: u32,
+        /// How many.
+        count: u32,
     },
 }
 
@@ -146,14 +156,14 @@ pub struct Goodbye {
 }
 
 /// Reads fixed-size fields from the front of a payload whose length was checked.
-struct Fields<'a> {
+pub(super) struct Fields<'a> {
     kind: Kind,
     all: &'a [u8],
     rest: &'a [u8],
 }
 
 impl<'a> Fields<'a> {
-    fn new(kind: Kind, payload: &'a [u8]) -> Self {
+    pub(super) fn new(kind: Kind, payload: &'a [u8]) -> Self {
         Self {
             kind,
             all: payload,
@@ -187,13 +197,13 @@ impl<'a> Fields<'a> {
         Ok(u16::from_le_bytes(self.array()?))
     }
 
-    fn u32(&mut self) -> Result<u32, WireError> {
+    pub(super) fn u32(&mut self) -> Result<u32, WireError> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 }
 
 /// Appends a message; the payload is what `fill` appends.
-fn message(out: &mut Vec<u8>, kind: Kind, fill: impl FnOnce(&mut Vec<u8>)) {
+pub(super) fn message(out: &mut Vec<u8>, kind: Kind, fill: impl FnOnce(&mut Vec<u8>)) {
     out.push(kind as u8);
     let length_at = out.len();
     out.extend([0; HEADER - 1]);

@@ -16,9 +16,28 @@ const ALL: &[Kind] = &[
     Kind::GetBlocks,
     Kind::Announce,
     Kind::Goodbye,
+    Kind::GetHeaders,
     Kind::Block,
     Kind::End,
+    Kind::Headers,
 ];
+
+/// The header of a block that follows the block with this id; an extension makes lengths differ.
+fn header(previous: BlockId, version: bool) -> Vec<u8> {
+    let mut bytes = previous.0.to_vec();
+    bytes.extend([1, 2, 3, 4]);
+    bytes.extend(b"\x03bob");
+    bytes.extend([8; 20]);
+    bytes.extend(if version { &[1, 1, 0, 0, 28, 1][..] } else { &[0] });
+    bytes.extend([0x1f; 65]);
+    bytes
+}
+
+/// Headers of blocks `first` and on.
+fn headers(first: u32, count: u32) -> Vec<u8> {
+    let one = |number: u32| header(id(number - 1, 5), number.is_multiple_of(3));
+    (first..first + count).flat_map(one).collect()
+}
 
 fn id(number: u32, fill: u8) -> BlockId {
     let mut bytes = [fill; 20];
@@ -89,6 +108,18 @@ fn messages_have_the_documented_bytes() {
     }
     .encode(&mut out);
     assert_eq!(out, [0x10, 8, 0, 0, 0, 1, 0, 0, 0, 5, 0x81, 0xee, 0xff]);
+
+    out.clear();
+    HeadersRequest { first: 258, count: 3 }.encode(&mut out);
+    assert_eq!(out, [0x05, 8, 0, 0, 0, 2, 1, 0, 0, 3, 0, 0, 0]);
+
+    out.clear();
+    WireHeaders {
+        first: 258,
+        bytes: vec![0xee, 0xff],
+    }
+    .encode(&mut out);
+    assert_eq!(out, [0x12, 6, 0, 0, 0, 2, 1, 0, 0, 0xee, 0xff]);
 
     out.clear();
     RangeEnd {
@@ -237,6 +268,58 @@ fn requests_outside_the_limits_are_errors() {
     assert!(!check(1, MAX_COUNT + 1, 1));
     assert!(!check(1, 1, 0));
     assert!(!check(u32::MAX, 2, 1));
+    let check = |first, count| HeadersRequest { first, count }.check().is_ok();
+    assert!(check(1, MAX_HEADERS) && check(u32::MAX - 1, 1));
+    assert!(!check(0, 1) && !check(1, 0) && !check(1, MAX_HEADERS + 1) && !check(u32::MAX, 2));
+}
+
+#[test]
+fn headers_are_counted_and_nothing_else_passes() {
+    let bytes = headers(7, 5);
+    assert_eq!(count_headers(&bytes, 7, 5), Ok(5));
+    assert_eq!(count_headers(&bytes, 7, 9), Ok(5));
+    assert_eq!(
+        count_headers(&bytes, 7, 4),
+        Err(HeadersError::TooMany { count: 4 })
+    );
+    assert_eq!(
+        count_headers(&bytes, 8, 5),
+        Err(HeadersError::Number {
+            expected: 8,
+            found: 7
+        })
+    );
+    let swapped = [headers(7, 1), headers(9, 1)].concat();
+    assert_eq!(
+        count_headers(&swapped, 7, 5),
+        Err(HeadersError::Number {
+            expected: 8,
+            found: 9
+        })
+    );
+    for cut in [1, 20, 100, bytes.len() - 1] {
+        let error = count_headers(&bytes[..cut], 7, 5).unwrap_err();
+        assert!(matches!(error, HeadersError::NotAHeader { .. }), "{error}");
+    }
+}
+
+#[test]
+fn longest_headers_pass_and_one_byte_more_does_not() {
+    let payload = vec![1; HEADERS_HEADER + MAX_HEADERS_BYTES];
+    assert_eq!(
+        WireHeaders::decode(payload).unwrap().bytes.len(),
+        MAX_HEADERS_BYTES
+    );
+    for length in [HEADERS_HEADER, HEADERS_HEADER - 1, 0] {
+        assert!(matches!(
+            WireHeaders::decode(vec![1; length]),
+            Err(WireError::TooShort { .. })
+        ));
+    }
+    assert!(matches!(
+        WireHeaders::decode(vec![1; HEADERS_HEADER + MAX_HEADERS_BYTES + 1]),
+        Err(WireError::TooLong { .. })
+    ));
 }
 
 /// A reader that gives one byte per interval, for ever.
@@ -336,6 +419,9 @@ fn decode_all(bytes: &[u8]) {
     let _ = Announce::decode(bytes);
     let _ = RangeRequest::decode(bytes);
     let _ = WireBlock::decode(bytes.to_vec());
+    let _ = HeadersRequest::decode(bytes);
+    let _ = WireHeaders::decode(bytes.to_vec());
+    let _ = count_headers(bytes, 7, 3);
     let end = RangeEnd::decode(bytes);
     assert!(!end.text.chars().any(char::is_control));
     let goodbye = Goodbye::decode(bytes);
@@ -359,7 +445,7 @@ proptest! {
     }
 
     #[test]
-    fn any_stream_gives_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..40), kind in 0usize..6) {
+    fn any_stream_gives_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..40), kind in 0..ALL.len()) {
         let _ = read(&bytes);
         // A known kind and a short length, so that payloads are reached.
         let mut bytes = bytes;
@@ -405,6 +491,25 @@ proptest! {
         let block = WireBlock { number, attributes, bytes };
         let payload = body(|out| block.encode(out));
         prop_assert_eq!(WireBlock::decode(payload), Ok(block));
+    }
+
+    #[test]
+    fn headers_come_back(first in 1u32..u32::MAX - 50, count in 1u32..50) {
+        let request = HeadersRequest { first, count };
+        prop_assert_eq!(HeadersRequest::decode(&body(|out| request.encode(out))), Ok(request));
+        let headers = WireHeaders { first, bytes: headers(first, count) };
+        prop_assert_eq!(WireHeaders::decode(body(|out| headers.encode(out))), Ok(headers.clone()));
+        prop_assert_eq!(count_headers(&headers.bytes, first, count), Ok(count));
+    }
+
+    #[test]
+    fn changed_headers_are_counted_or_refused(at in 0usize..340, with: u8, length in 0usize..340) {
+        let mut bytes = headers(7, 3);
+        bytes[at] = with;
+        bytes.truncate(length);
+        if let Ok(count) = count_headers(&bytes, 7, 3) {
+            prop_assert!(count <= 3);
+        }
     }
 
     #[test]

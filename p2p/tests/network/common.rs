@@ -44,6 +44,21 @@ pub fn small_block(number: u32) -> WireBlock {
     }
 }
 
+/// The header of block `number`, as it stands at the start of a block; every third has an extension.
+pub fn small_header(number: u32) -> Vec<u8> {
+    let mut bytes = block_id(number - 1).0.to_vec();
+    bytes.extend(number.to_le_bytes());
+    bytes.extend(b"\x07witness");
+    bytes.extend([number as u8; 20]);
+    bytes.extend(if number.is_multiple_of(3) {
+        &[1, 1, 0, 0, 28, 1][..]
+    } else {
+        &[0]
+    });
+    bytes.extend([0x1f; 65]);
+    bytes
+}
+
 /// A chain in memory from `first` to the head.
 pub struct Chain {
     pub first: u32,
@@ -121,6 +136,23 @@ impl BlockProvider for Chain {
             range.push(block.clone());
         }
         Ok(range)
+    }
+
+    fn read_headers(&self, first: u32, max_count: u32, max_bytes: usize) -> Result<Vec<u8>, ProvideError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        let head = self.status().head;
+        if !(self.first..=head).contains(&first) {
+            return Err(ProvideError::NoSuchBlock(first));
+        }
+        let mut headers = Vec::new();
+        for number in (first..=head).take(max_count as usize) {
+            let header = small_header(number);
+            if headers.len() + header.len() > max_bytes {
+                break;
+            }
+            headers.extend(header);
+        }
+        Ok(headers)
     }
 }
 

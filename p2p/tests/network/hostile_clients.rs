@@ -88,7 +88,7 @@ async fn requests_that_mean_nothing() {
     let id = peer.greet(dialable(&node)).await;
     for request in [
         // Kinds of a later version, an answer in place of a request, ranges outside the limits, a short payload.
-        frame(0x05, &[1; 20]),
+        frame(0x06, &[1; 20]),
         frame(0x7f, &[]),
         end(0, 1),
         get_blocks(0, 1, 1),
@@ -238,6 +238,28 @@ async fn goodbyes_however_they_are_said() {
         peer.until_closed().await;
     }
     assert!(node.peers().is_empty());
+}
+
+/// Case S15: a block that is old or was not asked for, and a head that went back, are no reason to lose a peer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn old_blocks_and_heads_cost_nothing() {
+    let node = start(strict(), &Chain::small(20)).await;
+    let mut peer = Scripted::client().await;
+    let id = peer.greet(dialable(&node)).await;
+    for number in [15, 20, 15] {
+        let answer = peer.ask(id, &block(number, &small_block(number).bytes)).await;
+        assert_eq!(reason(answer), EndReason::BadRequest);
+    }
+    for head in [995_u32, 10] {
+        let mut announce = 1_u32.to_le_bytes().to_vec();
+        announce.extend(head.to_le_bytes());
+        announce.extend(block_id(head).0);
+        assert_eq!(peer.ask(id, &frame(0x03, &announce)).await, None);
+        until("the head is known", || node.peers()[0].head == head).await;
+    }
+    assert!(node.bans().is_empty());
+    let answer = peer.ask(id, &get_blocks(20, 1, 1000)).await;
+    assert_eq!(answer.unwrap().0, 0x10);
 }
 
 /// Bytes that are no message at all, on many streams.

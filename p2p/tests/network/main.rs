@@ -11,6 +11,7 @@
 
 mod common;
 mod door;
+mod headers;
 mod hostile_clients;
 mod hostile_servers;
 mod lifecycle;

@@ -49,6 +49,18 @@ pub fn get_blocks(first: u32, count: u32, max_bytes: u32) -> Vec<u8> {
     frame(0x02, &payload)
 }
 
+pub fn get_headers(first: u32, count: u32) -> Vec<u8> {
+    let mut payload = first.to_le_bytes().to_vec();
+    payload.extend(count.to_le_bytes());
+    frame(0x05, &payload)
+}
+
+pub fn headers(first: u32, bytes: &[u8]) -> Vec<u8> {
+    let mut payload = first.to_le_bytes().to_vec();
+    payload.extend(bytes);
+    frame(0x12, &payload)
+}
+
 pub fn block(number: u32, bytes: &[u8]) -> Vec<u8> {
     let mut payload = number.to_le_bytes().to_vec();
     payload.extend(0x8000_u16.to_le_bytes());
@@ -72,7 +84,7 @@ pub async fn read_message(stream: &mut Stream) -> Option<(u8, Vec<u8>)> {
     Some((header[0], payload))
 }
 
-/// What a script does with a request for blocks: the stream, and the payload of the request.
+/// What a script does with a request for blocks or headers: the stream, and the payload of the request.
 pub type Script = Arc<dyn Fn(Stream, Vec<u8>) -> BoxFuture<'static, ()> + Send + Sync>;
 
 pub fn script<F: Future<Output = ()> + Send + 'static>(
@@ -172,7 +184,7 @@ impl Scripted {
                             let _ = stream.write_all(&hello).await;
                             let _ = stream.close().await;
                         }
-                        Some((0x02, request)) => blocks(stream, request).await,
+                        Some((0x02 | 0x05, request)) => blocks(stream, request).await,
                         Some((0x04, payload)) => {
                             let _ = goodbye_to.send(payload);
                         }
