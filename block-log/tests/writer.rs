@@ -43,6 +43,26 @@ fn append_all(writer: &mut BlockLogWriter, blocks: &[(StoredBlock, BlockId)]) {
 }
 
 #[test]
+fn artifacts_that_were_never_finished_are_removed() {
+    let (chain, dictionaries) = (ChainSpec::hive_testnet(), Arc::new(Dictionaries::none()));
+    let folder = scratch();
+    for name in [
+        "block_log.artifacts.new",
+        "block_log_part.0003.artifacts.new",
+        "artifacts.new",
+    ] {
+        fs::write(folder.path().join(name), b"left").unwrap();
+    }
+    start(folder.path(), &options(SPLIT, &chain, &dictionaries));
+    let left: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
+    assert_eq!(left, ["artifacts.new"], "what is not the log's stays");
+}
+
+#[test]
 fn copies_of_all_logs_are_identical() {
     let Some(hive) = hive() else { return };
     for (name, chain) in SINGLE_LOGS {

@@ -25,4 +25,4 @@ mod writer;
 pub(crate) use file::artifacts_path;
 pub use file::{Artifacts, ArtifactsError, RECORD_LEN, Record};
 pub use header::{ArtifactsHeader, ArtifactsVersion, HEADER_LEN_1_0, HEADER_LEN_1_1, HeaderError};
-pub(crate) use writer::ArtifactsWriter;
+pub(crate) use writer::{ArtifactsWriter, remove_unfinished};

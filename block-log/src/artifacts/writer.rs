@@ -11,9 +11,27 @@ use std::path::{Path, PathBuf};
 use super::file::record_offset;
 use super::{Artifacts, ArtifactsHeader, ArtifactsVersion, RECORD_LEN, Record};
 use crate::LogError;
+use crate::layout::SINGLE_NAME;
 
 /// Stands in the field for hived's git revision.
 const REVISION: &str = concat!("cairn ", env!("CARGO_PKG_VERSION"));
+
+/// Ends the name of a file that is not in its place yet.
+const UNFINISHED: &str = ".new";
+
+/// Removes what a crash left of files that were never put in their place.
+pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), LogError> {
+    for entry in fs::read_dir(folder).map_err(LogError::io("list", folder))? {
+        let entry = entry.map_err(LogError::io("list", folder))?;
+        let name = entry.file_name();
+        let left = name.to_str().and_then(|name| name.strip_suffix(UNFINISHED));
+        if left.is_some_and(|name| name.starts_with(SINGLE_NAME) && name.ends_with(".artifacts")) {
+            let path = entry.path();
+            fs::remove_file(&path).map_err(LogError::io("remove", &path))?;
+        }
+    }
+    Ok(())
+}
 
 /// An artifacts file that grows with its log.
 #[derive(Debug)]
@@ -41,7 +59,7 @@ impl ArtifactsWriter {
             interrupted_at: 0,
         };
         let mut name = path.as_os_str().to_owned();
-        name.push(".new");
+        name.push(UNFINISHED);
         let path = PathBuf::from(name);
         let file = OpenOptions::new()
             .read(true)

@@ -8,6 +8,7 @@ use cairn_chain::BlockId;
 
 use super::current::Current;
 use super::{BlockLogWriter, CutPolicy, Repair, WriterOptions, records, remove_part, sync_folder};
+use crate::artifacts::remove_unfinished;
 use crate::layout::{self, Found, Layout};
 use crate::part::{Opened, Part};
 use crate::reader::open_part;
@@ -169,6 +170,7 @@ fn settle(
     repair: &mut Repair,
 ) -> Result<(Option<Current>, BlockLog), LogError> {
     let dictionaries = &options.dictionaries;
+    remove_unfinished(folder)?;
     let mut current = None;
     if let Some((last, full)) = parts.split_last() {
         for part in full {
