@@ -126,16 +126,21 @@ impl DataDir {
     /// `choice` is what the operator named: a built-in chain, or a file, whose text is kept.
     fn record_chain(&self, choice: &str) -> io::Result<()> {
         let path = self.chain_record();
-        if path.exists() {
+        // One that a power cut left empty or torn is made again: the state itself knows its chain by a tag.
+        if matches!(self.recorded_chain(), Ok(Some(_))) {
             return Ok(());
         }
         let record = match cairn_chain::spec::BUILT_IN.contains(&choice) {
             true => json!({ "builtin": choice }),
             false => json!({ "specification": serde_json::from_str::<Value>(&fs::read_to_string(choice)?)? }),
         };
-        let mut file = fs::File::create(path)?;
+        // Beside its place until it is on the disk, so that a reader finds it whole or not at all.
+        let new = path.with_extension("json.new");
+        let mut file = fs::File::create(&new)?;
         writeln!(file, "{record}")?;
-        file.sync_all()
+        file.sync_all()?;
+        fs::rename(&new, &path)?;
+        fs::File::open(self.root.join("state"))?.sync_all()
     }
 }
 
@@ -158,4 +163,24 @@ fn chain_tag(chain: &ChainSpec) -> [u8; 32] {
         hasher.update(&[0]);
     }
     *hasher.finalize().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_record_of_the_chain_is_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::new(folder.path());
+        let chain = chain_choice::load("hive-testnet").unwrap();
+        for torn in [&b""[..], b"{\"built", &[0; 26]] {
+            drop(data_dir.open_state(&chain, Some("hive-testnet")).unwrap());
+            fs::write(data_dir.chain_record(), torn).unwrap();
+            drop(data_dir.open_state(&chain, Some("hive-testnet")).unwrap());
+            let recorded = data_dir.recorded_chain().unwrap().unwrap();
+            assert_eq!(recorded.name, chain.name);
+        }
+        assert_eq!(fs::read_dir(folder.path().join("state")).unwrap().count(), 2);
+    }
 }

@@ -116,6 +116,8 @@ fn create(path: &Path) -> Result<Keypair, IdentityError> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".new-{}", std::process::id()));
     let temporary = PathBuf::from(temporary);
+    // A crash may have left one, and in a container every start has the same process id.
+    let _ = fs::remove_file(&temporary);
     let placed = write_new(&temporary, &bytes).and_then(|()| match fs::hard_link(&temporary, path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
@@ -179,6 +181,17 @@ mod tests {
             std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions()) & 0o777,
             0o600
         );
+    }
+
+    #[test]
+    fn what_a_crash_left_of_a_key_is_no_obstacle() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node_key");
+        let left = folder.path().join(format!("node_key.new-{}", std::process::id()));
+        fs::write(&left, b"half").unwrap();
+        Identity::File(path.clone()).load().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().len(), 68);
+        assert!(!left.exists());
     }
 
     #[test]
