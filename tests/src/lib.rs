@@ -1,6 +1,6 @@
 //! What the end-to-end tests share: the built binary, the data of the Hive project, folders and processes.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+pub mod power_cut;
 
 /// Longest time that a test waits for a process or a line.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -121,9 +123,21 @@ impl Running {
     /// # Panics
     /// When it cannot be started.
     pub fn start<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Self {
+        Self::start_with(arguments, [])
+    }
+
+    /// The same with variables of the environment.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn start_with<'a, S: AsRef<OsStr>>(
+        arguments: impl IntoIterator<Item = S>,
+        environment: impl IntoIterator<Item = (&'a str, OsString)>,
+    ) -> Self {
         let mut child = Command::new(binary())
             .args(arguments)
             .env_remove("RUST_LOG")
+            .envs(environment)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

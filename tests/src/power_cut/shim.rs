@@ -1,0 +1,67 @@
+//! The library that records a process, made from C when the tests run.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The built shim.
+#[derive(Debug)]
+pub struct Shim {
+    library: PathBuf,
+}
+
+impl Shim {
+    /// Compiles the shim into a folder.
+    ///
+    /// # Panics
+    /// When there is no C compiler, or it fails.
+    #[must_use]
+    pub fn build(folder: &Path) -> Self {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("crash-shim/shim.c");
+        let library = folder.join("crash-shim.so");
+        let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+        let output = Command::new(&compiler)
+            .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-U_FORTIFY_SOURCE", "-o"])
+            .args([library.as_os_str(), source.as_os_str()])
+            .args(["-lpthread", "-ldl"])
+            .output()
+            .unwrap_or_else(|error| {
+                panic!(
+                    "the power cut tests need a C compiler to build {}, as RocksDB does; {compiler:?} cannot be run: \
+                     {error} (scripts/install-build-dependencies.sh installs one)",
+                    source.display()
+                )
+            });
+        assert!(
+            output.status.success(),
+            "{compiler:?} cannot compile {}:\n{}",
+            source.display(),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        Self { library }
+    }
+
+    /// The environment for a process whose changes under `folder` go to the end of the file `journal`. With
+    /// `kill_after` the process kills itself behind so many of them.
+    ///
+    /// # Panics
+    /// When the folder is not there.
+    #[must_use]
+    pub fn environment(
+        &self,
+        folder: &Path,
+        journal: &Path,
+        kill_after: Option<usize>,
+    ) -> Vec<(&str, OsString)> {
+        let folder = folder.canonicalize().expect("the folder is there");
+        let mut environment = vec![
+            ("LD_PRELOAD", self.library.clone().into()),
+            ("CAIRN_CRASH_ROOT", folder.into()),
+            ("CAIRN_CRASH_JOURNAL", journal.into()),
+        ];
+        if let Some(count) = kill_after {
+            environment.push(("CAIRN_CRASH_KILL_AFTER", count.to_string().into()));
+        }
+        environment
+    }
+}

@@ -1,0 +1,175 @@
+//! A power cut at any moment of a replay or a sync: the next start finds every block that was durable, needs no help,
+//! and ends where an undisturbed node ends. `cairn_tests::power_cut` says what a power cut does.
+//!
+//! Four runs of the binary are recorded (a replay of a foreign log; syncs with compressed and plain, single and split block
+//! logs, one of them killed and started again twice), and the recoveries of some folders that a cut left. Each case cuts one of the
+//! recordings at a moment of its own and starts the binary on what is left.
+//!
+//! The runs have threads and a network, so that a recording is not the same twice, and a seed alone does not bring a case
+//! back. A failing case therefore keeps its folder as the cut left it, and as it was when the case failed.
+//! `CAIRN_POWER_CUTS=N` runs N times as many cases, `CAIRN_POWER_CUT_SEED=N` others.
+//!
+//! What this cannot find: see `cairn_tests::power_cut`.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod case;
+mod recording;
+mod world;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+
+use cairn_tests::power_cut::{Durable, Rng};
+
+use crate::case::{Case, Failure};
+use crate::recording::{Goal, Recording};
+use crate::world::{Form, World};
+
+/// Cases from the recorded replay.
+const REPLAY_CASES: usize = 110;
+/// Cases from each recorded sync.
+const SYNC_CASES: usize = 90;
+/// Recorded recoveries, and cases from each.
+const RECOVERIES: usize = 16;
+const RECOVERY_CASES: usize = 9;
+/// Of 100 cases of a sync, so many go on to the head from the seed.
+const CONTINUED: usize = 40;
+/// Folders of failed cases that are kept.
+const KEPT: usize = 5;
+
+/// Cases for each kind of file that a node might forget to sync; some of them must fail.
+const FORGETFUL_CASES: usize = 40;
+
+#[test]
+fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
+    let world = World::new();
+    let times = number_from("CAIRN_POWER_CUTS", 1);
+    let mut rng = Rng::new(number_from("CAIRN_POWER_CUT_SEED", 1) as u64);
+    let replay = Recording::make(
+        &world,
+        "replay",
+        Goal::Replay { interval: 20 },
+        None,
+        Durable::default(),
+        &[],
+    );
+    let syncs = recorded_syncs(&world, &mut rng);
+    let recoveries: Vec<Recording> = (0..RECOVERIES * times)
+        .map(|at| recorded_recovery(&world, at, &syncs[at % syncs.len()], &mut rng))
+        .collect();
+
+    let mut some = |recording, count: usize, continued: usize, forgetful| -> Vec<Case<'_>> {
+        let one = |_| Case {
+            recording,
+            seed: rng.number(),
+            continued: rng.percent(continued),
+            forgetful,
+        };
+        (0..count).map(one).collect()
+    };
+    let mut cases = some(&replay, REPLAY_CASES * times, 100, None);
+    for sync in &syncs {
+        cases.extend(some(sync, SYNC_CASES * times, CONTINUED, None));
+    }
+    for recovery in &recoveries {
+        cases.extend(some(recovery, RECOVERY_CASES, CONTINUED, None));
+    }
+    let count = cases.len();
+    let failures = run_all(&world, &cases, KEPT);
+    assert!(
+        failures.is_empty(),
+        "{} of {count} cases failed:\n{}",
+        failures.len(),
+        failures.join("\n\n")
+    );
+    assert!(count >= 500, "{count} cases");
+    // The same with a node that forgets to sync: if that did not show, nothing would.
+    for below in ["blockchain/", "state/"] {
+        let cases = some(&syncs[0], FORGETFUL_CASES, 0, Some(below));
+        let failed = run_all(&world, &cases, 0).len();
+        println!("{failed} of {FORGETFUL_CASES} cases without any sync below {below} fail");
+        assert!(failed > 0, "a node that never syncs {below} passes");
+    }
+}
+
+/// Syncs that differ in all that decides what is written when.
+fn recorded_syncs(world: &World, rng: &mut Rng) -> [Recording; 4] {
+    let sync = |name, (split, compressed), checkpoints: &[u32], interval, kills: &[usize]| {
+        let goal = Goal::Sync {
+            form: Form { split, compressed },
+            checkpoints: checkpoints.to_vec(),
+            interval,
+        };
+        Recording::make(world, name, goal, None, Durable::default(), kills)
+    };
+    let whole = sync("compressed-single", (false, true), &[100, 250, 400], 20, &[]);
+    let third = whole.length() / 3;
+    let kills = [rng.between(20, third), rng.between(20, third)];
+    [
+        sync("plain-split-validated", (true, false), &[150], 20, &[]),
+        sync("plain-single-rare-commits", (false, false), &[400], 250, &[]),
+        sync(
+            "compressed-split-killed",
+            (true, true),
+            &[100, 250, 400],
+            20,
+            &kills,
+        ),
+        whole,
+    ]
+}
+
+/// A start on what a cut of another recording left, to the last block.
+fn recorded_recovery(world: &World, at: usize, from: &Recording, rng: &mut Rng) -> Recording {
+    let (tree, durable) = from.cut(rng, None);
+    let name = format!("{}-recovery-{at}", from.name());
+    Recording::make(world, &name, from.goal(), Some(&tree), durable, &[])
+}
+
+/// Runs all cases, as many at a time as there are processors; gives what failed, and keeps so many folders of it.
+fn run_all(world: &World, cases: &[Case<'_>], keep_most: usize) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    let threads = thread::available_parallelism().map_or(2, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Relaxed)) {
+                    let Err(failure) = case.run(world) else { continue };
+                    let mut failures = failures.lock().unwrap();
+                    let kept = (failures.len() < keep_most).then(|| keep(case, &failure));
+                    let place = kept.map_or_else(String::new, |kept| format!("\nkept in {}", kept.display()));
+                    failures.push(format!("{case}: {}{place}", failure.reason));
+                }
+            });
+        }
+    });
+    failures.into_inner().unwrap()
+}
+
+/// Keeps what is needed to look into a failed case: the folder as the cut left it, as it is now, and the log so far.
+fn keep(case: &Case<'_>, failure: &Failure) -> PathBuf {
+    let name = format!(
+        "cairn-power-cut-{}-{}-{}",
+        std::process::id(),
+        case.recording.name(),
+        case.seed
+    );
+    let kept = std::env::temp_dir().join(name);
+    fs::create_dir_all(&kept).unwrap();
+    failure.before.write(&kept.join("before"));
+    failure.after.write(&kept.join("after"));
+    fs::write(kept.join("reason"), &failure.reason).unwrap();
+    fs::write(kept.join("config.ini"), case.recording.config()).unwrap();
+    fs::write(kept.join("journal"), case.recording.journal()).unwrap();
+    kept
+}
+
+fn number_from(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
+}
