@@ -19,6 +19,9 @@ fn writer() {
     let first = registers.head().map_or(0, |head| head.number) + 1;
     for number in first.. {
         whole::advance(&mut registers, number).unwrap();
+        // Without a pause the writer flushes every few milliseconds, and on a busy machine no open of the reader falls
+        // between two flushes. A real one flushes about once a second.
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
