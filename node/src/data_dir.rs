@@ -6,6 +6,7 @@
 //! DIR/state/chain.json                                 which chain the state belongs to
 //! DIR/state/registers/                                 the state's database
 //! DIR/p2p/node_key                                     this node's key, made at the first start
+//! DIR/p2p/skeleton-N                                   ids below checkpoint N while its blocks are fetched
 //! ```
 
 use std::fs;
@@ -48,12 +49,17 @@ impl DataDir {
         self.root.join("state").join("registers")
     }
 
+    /// Folder of what the network keeps.
+    pub fn p2p(&self) -> PathBuf {
+        self.root.join("p2p")
+    }
+
     /// File with this node's key; its folder is made.
     ///
     /// # Errors
     /// When the folder cannot be made.
     pub fn prepare_node_key(&self) -> anyhow::Result<PathBuf> {
-        let folder = self.root.join("p2p");
+        let folder = self.p2p();
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         Ok(folder.join("node_key"))
     }

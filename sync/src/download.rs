@@ -1,19 +1,26 @@
 //! The source that is a set of peers.
 //!
-//! The [`Scheduler`] decides, without I/O and without a clock, which peer is asked for which range: it holds the
-//! window of blocks between the writer and the furthest range asked for, bounded in bytes. A driver task
-//! carries its decisions out over a [`BlockNetwork`]; a feeder thread hands what has become contiguous to
-//! the pipeline. A block that the writer refuses is told back, its sender dropped, and asked for again
-//! elsewhere.
+//! The [`Scheduler`] decides, without a clock, which peer is asked for which range: it holds the window of blocks
+//! between the writer and the furthest range asked for, bounded in bytes, and proves them against the next checkpoint
+//! ([`proof`]). A driver task carries its decisions out over a [`BlockNetwork`]; a feeder thread hands what has become
+//! contiguous and proven to the pipeline. A block that the writer refuses is told back, its sender dropped, and asked
+//! for again elsewhere.
 
+mod arrival;
+mod chunks;
 mod driver;
 mod feeder;
 mod network;
 mod peers;
+pub mod proof;
+mod runs;
 mod scheduler;
 mod shared;
 mod sync;
+mod window;
 
-pub use network::{BlockNetwork, BlockRange, Misbehavior, PeerOffer, RequestError};
-pub use scheduler::{Assignment, ChunkId, Scheduler, SchedulerOptions, Unwanted};
-pub use sync::{SyncError, SyncOptions, sync};
+pub use arrival::Arrival;
+pub use network::{BlockNetwork, BlockRange, HeaderRange, Misbehavior, PeerOffer, RequestError};
+pub use scheduler::{Assignment, ChunkId, GivenUp, Scheduler, SchedulerOptions, Unwanted, Work};
+pub use sync::{OnMismatch, SyncError, SyncOptions, sync};
+pub use window::ReadyBlocks;

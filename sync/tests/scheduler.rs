@@ -8,16 +8,44 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cairn_block_log::{Compression, StoredBlock};
-use cairn_sync::download::{Assignment, PeerOffer, Scheduler, SchedulerOptions, Unwanted};
+use cairn_chain::BlockId;
+use cairn_sync::checkpoint::Checkpoints;
+use cairn_sync::download::proof::ProofOptions;
+use cairn_sync::download::{
+    Arrival, Assignment, BlockRange, PeerOffer, Scheduler, SchedulerOptions, Unwanted, Work,
+};
 use proptest::prelude::*;
 
 const STEP: Duration = Duration::from_millis(100);
 
-fn block(number: u32, size: usize) -> StoredBlock {
-    StoredBlock {
-        number,
-        compression: Compression::None,
-        bytes: vec![0; size],
+/// Without checkpoints nobody looks at the ids.
+fn block(number: u32, size: usize) -> Arrival {
+    Arrival {
+        stored: StoredBlock {
+            number,
+            compression: Compression::None,
+            bytes: vec![0; size],
+        },
+        id: BlockId::ZERO,
+        previous: BlockId::ZERO,
+    }
+}
+
+fn scheduler(options: SchedulerOptions) -> Scheduler {
+    let proof = ProofOptions {
+        checkpoints: Checkpoints::default(),
+        head: (0, BlockId::ZERO),
+        folder: "/nonexistent".into(),
+        patience: Duration::ZERO,
+        wait_on_mismatch: false,
+    };
+    Scheduler::new(options, proof)
+}
+
+fn range(assignment: &Assignment) -> BlockRange {
+    match assignment.work {
+        Work::Blocks(range) => range,
+        Work::Headers(_) => panic!("headers are asked for without a checkpoint"),
     }
 }
 
@@ -55,28 +83,31 @@ struct Simulation {
     running: VecDeque<Running>,
     now: Instant,
     size: usize,
+    /// Blocks that peers have sent.
+    answered: u32,
 }
 
 impl Simulation {
     fn new(scripts: Vec<Script>, options: SchedulerOptions, size: usize) -> Self {
-        let scheduler = Scheduler::new(1, options);
+        let scheduler = scheduler(options);
         Self {
             scheduler,
             scripts,
             running: VecDeque::new(),
             now: Instant::now(),
             size,
+            answered: 0,
         }
     }
 
     /// One step of time; what became ready.
     fn step(&mut self) -> Vec<u32> {
         self.now += STEP;
-        let given_up = self.scheduler.give_up_stalled(self.now);
+        let given_up = self.scheduler.give_up(self.now);
         self.running.retain(|running| {
             !given_up
                 .iter()
-                .any(|(chunk, _, _)| *chunk == running.assignment.chunk)
+                .any(|given_up| given_up.end && given_up.chunk == running.assignment.chunk)
         });
         let offers: Vec<_> = self
             .scripts
@@ -84,13 +115,13 @@ impl Simulation {
             .enumerate()
             .map(|(i, script)| offer(i, script.first, script.head))
             .collect();
-        for assignment in self.scheduler.assign(self.now, &offers) {
+        for assignment in self.scheduler.assign(self.now, &offers, 0) {
             let peer = offers
                 .iter()
                 .position(|offer| offer.peer == assignment.peer)
                 .unwrap();
             assert!(
-                offers[peer].serves(assignment.range.first),
+                offers[peer].serves(range(&assignment).first),
                 "{assignment:?} asked of {:?}",
                 offers[peer]
             );
@@ -116,7 +147,7 @@ impl Simulation {
     fn answer(&mut self, running: &mut Running) -> bool {
         let (script, range, chunk) = (
             self.scripts[running.peer],
-            running.assignment.range,
+            range(&running.assignment),
             running.assignment.chunk,
         );
         for _ in 0..script.pace {
@@ -137,6 +168,7 @@ impl Simulation {
                 .received(self.now, chunk, block(number, self.size))
                 .unwrap();
             running.sent += 1;
+            self.answered += 1;
         }
         true
     }
@@ -179,7 +211,7 @@ fn a_block_that_one_peer_never_sends_comes_from_another_within_ten_seconds() {
         );
     }
     assert!(
-        longest > Duration::from_secs(1),
+        longest > Duration::from_millis(500),
         "the mute peer was never asked: the test shows nothing"
     );
 }
@@ -203,9 +235,9 @@ fn a_pruned_peer_is_not_asked_for_what_it_does_not_have() {
 #[test]
 fn duplicates_and_late_answers_are_harmless() {
     let now = Instant::now();
-    let mut scheduler = Scheduler::new(1, options(64 << 20));
+    let mut scheduler = scheduler(options(64 << 20));
     let offers = [offer(0, 1, 10)];
-    let assignment = scheduler.assign(now, &offers).remove(0);
+    let assignment = scheduler.assign(now, &offers, 0).remove(0);
     scheduler.received(now, assignment.chunk, block(1, 100)).unwrap();
     let repeated = scheduler.received(now, assignment.chunk, block(1, 100));
     assert_eq!(
@@ -224,12 +256,80 @@ fn duplicates_and_late_answers_are_harmless() {
     assert_eq!(scheduler.take_ready(10).map(|ready| ready.blocks.len()), Some(1));
 }
 
+/// Case S14: on a slow line an answer may come after somebody else was asked.
+#[test]
+fn a_late_answer_is_used() {
+    let mut now = Instant::now();
+    let mut scheduler = scheduler(options(64 << 20));
+    let offers = [offer(0, 1, 10), offer(1, 1, 10)];
+    let first = scheduler.assign(now, &offers, 0).remove(0);
+    now += Duration::from_secs(6);
+    let given_up = scheduler.give_up(now);
+    assert_eq!(given_up.len(), 1);
+    assert!(!given_up[0].end && given_up[0].missing == Some(1));
+    let second = scheduler.assign(now, &offers, 0).remove(0);
+    assert_ne!(first.peer, second.peer);
+    assert_eq!(range(&second).first, 1);
+    for number in 1..=10 {
+        scheduler.received(now, first.chunk, block(number, 100)).unwrap();
+    }
+    scheduler.finished(now, first.chunk);
+    assert_eq!(scheduler.take_ready(32).map(|ready| ready.blocks.len()), Some(10));
+    let pointless = scheduler.give_up(now);
+    assert_eq!((pointless[0].chunk, pointless[0].end), (second.chunk, true));
+    assert_eq!(pointless[0].missing, None);
+}
+
+/// A peer that sends a block every three seconds never stalls, and holds everybody up all the same.
+#[test]
+fn a_slow_drip_is_raced() {
+    let honest = Script {
+        first: 1,
+        head: 400,
+        pace: 50,
+        missing: 0,
+        breaks_after: u32::MAX,
+    };
+    let drip = Script { pace: 0, ..honest };
+    let mut simulation = Simulation::new(vec![drip, honest], options(64 << 20), 500);
+    let (mut last, mut steps) = (0, 0);
+    while last < 400 {
+        steps += 1;
+        assert!(steps < 100, "block {last} after ten seconds");
+        if steps % 30 == 0 {
+            simulation.scripts[0].pace = 1;
+        }
+        last = simulation.step().last().copied().unwrap_or(last);
+        simulation.scripts[0].pace = 0;
+    }
+}
+
+/// Case S13: when everybody is equally slow, nobody is raced, dropped or asked twice.
+#[test]
+fn slow_lines_are_not_made_slower() {
+    let slow = Script {
+        first: 1,
+        head: 1000,
+        pace: 1,
+        missing: 0,
+        breaks_after: u32::MAX,
+    };
+    let mut simulation = Simulation::new(vec![slow, slow, slow], options(64 << 20), 1000);
+    let mut received = 0;
+    while received < 1000 {
+        received += simulation.step().len();
+    }
+    // The last requests of a sync are made twice; they are a second's work each.
+    let answered = simulation.answered;
+    assert!(answered <= 1000 + 60, "{answered} blocks were sent for 1000");
+}
+
 #[test]
 fn an_answer_larger_than_was_asked_for_is_cut_off() {
     let now = Instant::now();
-    let mut scheduler = Scheduler::new(1, options(1 << 20));
-    let assignment = scheduler.assign(now, &[offer(0, 1, 1000)]).remove(0);
-    let size = assignment.range.max_bytes as usize;
+    let mut scheduler = scheduler(options(1 << 20));
+    let assignment = scheduler.assign(now, &[offer(0, 1, 1000)], 0).remove(0);
+    let size = range(&assignment).max_bytes as usize;
     scheduler.received(now, assignment.chunk, block(1, size)).unwrap();
     let fault = scheduler
         .received(now, assignment.chunk, block(2, size))
@@ -237,7 +337,7 @@ fn an_answer_larger_than_was_asked_for_is_cut_off() {
     assert_eq!(
         fault,
         Unwanted::TooMuch {
-            limit: assignment.range.max_bytes
+            limit: range(&assignment).max_bytes
         }
     );
 }
@@ -257,6 +357,7 @@ fn after_a_refused_block_it_and_all_later_ones_are_asked_for_again() {
         seen.extend(simulation.step());
     }
     simulation.scheduler.rewind(120, "peer-0");
+    simulation.scripts[0].head = 0; // The network has dropped it.
     let mut again = Vec::new();
     while again.last() != Some(&300) {
         again.extend(simulation.step());
@@ -303,8 +404,9 @@ proptest! {
                 prop_assert_eq!(number, next);
                 next += 1;
             }
-            // One request may pass the bound by its own limit, and every running one by its last block.
-            let slack = window / 8 + (16 * size) as u64;
+            // One request and the one that races it may pass the bound by their own limits, and every running
+            // one by its last block.
+            let slack = window / 4 + (16 * size) as u64;
             prop_assert!(simulation.scheduler.window_bytes() <= window + slack);
             if next > last.min(600) {
                 return Ok(());

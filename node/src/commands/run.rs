@@ -24,6 +24,10 @@ use crate::run::{FinalRecord, OwnLog, ProgressBar, RunFacts, Session};
 /// How often a node without work looks whether it is to end.
 const IDLE: Duration = Duration::from_millis(100);
 
+/// How long other peers may take to be found when one contradicts a checkpoint: seeds are dialed at once, and one that
+/// has not answered a connection by then is not likely to.
+const MISMATCH_PATIENCE: Duration = Duration::from_secs(5);
+
 /// Runs a node until it is asked to end, or the block of `exit-at-block` is applied.
 ///
 /// # Errors
@@ -179,6 +183,9 @@ impl Node {
                 last_block,
                 ..SchedulerOptions::default()
             },
+            folder: self.session.data_dir.p2p(),
+            patience: MISMATCH_PATIENCE,
+            on_mismatch: settings.on_mismatch,
             stop: Arc::clone(&self.session.stop),
         };
         let runtime = self.session.runtime.handle();

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use cairn_chain::ChainSpec;
 use cairn_sync::checkpoint::Checkpoints;
+use cairn_sync::download::OnMismatch;
 
 use super::endpoint::SeedNode;
 use super::gather::{OptionValues, gather};
@@ -38,6 +39,8 @@ pub struct Settings {
     pub chain_choice: Option<ChainChoice>,
     /// Trusted pairs, from all sources.
     pub checkpoints: Checkpoints,
+    /// What a sync does when all peers contradict one.
+    pub on_mismatch: OnMismatch,
     /// Files of blocks.
     pub block_log: BlockLogSettings,
     /// Peers.

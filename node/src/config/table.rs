@@ -62,6 +62,16 @@ pub const OPTIONS: &[OptionSpec] = &[
     .source(Source::Cairn)
     .in_replay(),
     OptionSpec::new(
+        "checkpoint-mismatch",
+        Checkpoints,
+        Kind::Text,
+        "What run does when every peer that has a checkpoint's block has another one: exit ends with exit code 3, wait \
+         keeps asking, as a peer that agrees may come. No disputed block is applied either way.",
+    )
+    .value_name("exit|wait")
+    .default("exit")
+    .source(Source::Cairn),
+    OptionSpec::new(
         "block-log-split",
         BlockLog,
         Kind::Number { min: i64::MIN, max: i64::MAX },

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use cairn_block_log::StoredBlock;
 use cairn_p2p::{Fault, GoodbyeReason, NetworkHandle, PeerId};
-use cairn_sync::download::{BlockNetwork, BlockRange, Misbehavior, PeerOffer, RequestError};
+use cairn_sync::download::{BlockNetwork, BlockRange, HeaderRange, Misbehavior, PeerOffer, RequestError};
+use futures::future::{self, BoxFuture, FutureExt};
 use futures::stream::{self, BoxStream, StreamExt};
 use tokio::runtime::Handle;
 
@@ -59,6 +60,18 @@ impl BlockNetwork for PeerNetwork {
                 Err(error) => Err(translate(&error)),
             })
             .boxed()
+    }
+
+    fn request_headers(
+        &self,
+        peer: &str,
+        range: HeaderRange,
+    ) -> BoxFuture<'static, Result<Vec<u8>, RequestError>> {
+        let Ok(peer) = peer.parse::<PeerId>() else {
+            return future::ready(Err(RequestError::Lost("not a peer id".into()))).boxed();
+        };
+        let answer = self.handle.request_headers(peer, range.first, range.count);
+        async move { answer.await.map_err(|error| translate(&error)) }.boxed()
     }
 
     fn misbehaved(&self, peer: &str, what: &Misbehavior) {

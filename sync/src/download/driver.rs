@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use cairn_block_log::{BlockDecoder, Dictionaries};
 use futures::StreamExt;
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::network::{BlockNetwork, Misbehavior, PeerOffer, RequestError};
-use super::scheduler::{Assignment, ChunkId, Unwanted};
+use super::arrival::Arrival;
+use super::network::{BlockNetwork, BlockRange, HeaderRange, Misbehavior, PeerOffer, RequestError};
+use super::scheduler::{Assignment, ChunkId, Unwanted, Work};
 use super::shared::Shared;
+use crate::checkpoint::Checkpoints;
 use crate::stats::Meter;
 
 /// How often the peers and the stalled requests are looked at when nothing else happens.
@@ -25,6 +28,10 @@ enum Outcome {
     Superseded,
     Failed(RequestError),
     Unwanted(Unwanted),
+    /// A block that is none.
+    NoBlock(Misbehavior),
+    /// The answer to a request for headers.
+    Headers(Result<Vec<u8>, RequestError>),
 }
 
 #[derive(Debug)]
@@ -32,17 +39,27 @@ pub(super) struct Driver {
     network: Arc<dyn BlockNetwork>,
     shared: Arc<Shared>,
     meter: Arc<Meter>,
+    dictionaries: Arc<Dictionaries>,
+    checkpoints: Checkpoints,
     tasks: JoinSet<(ChunkId, Arc<str>, Outcome)>,
     handles: HashMap<ChunkId, AbortHandle>,
     last_complaint: Instant,
 }
 
 impl Driver {
-    pub(super) fn new(network: Arc<dyn BlockNetwork>, shared: Arc<Shared>, meter: Arc<Meter>) -> Self {
+    pub(super) fn new(
+        network: Arc<dyn BlockNetwork>,
+        shared: Arc<Shared>,
+        meter: Arc<Meter>,
+        dictionaries: Arc<Dictionaries>,
+        checkpoints: Checkpoints,
+    ) -> Self {
         Self {
             network,
             shared,
             meter,
+            dictionaries,
+            checkpoints,
             tasks: JoinSet::new(),
             handles: HashMap::new(),
             last_complaint: Instant::now(),
@@ -72,37 +89,64 @@ impl Driver {
         self.meter.peers.store(offers.len() as u32, Relaxed);
         let best = offers.iter().map(|offer| offer.head).max().unwrap_or(0);
         self.meter.target.fetch_max(best, Relaxed);
-        let (stalled, assignments) = {
+        let applied = self.meter.head.number();
+        let (given_up, assignments, faults, verdict) = {
             let mut scheduler = self.shared.lock();
-            (scheduler.give_up_stalled(now), scheduler.assign(now, &offers))
+            let given_up = scheduler.give_up(now);
+            let assignments = scheduler.assign(now, &offers, applied);
+            let verdict = scheduler.verdict(now, &offers);
+            (given_up, assignments, scheduler.take_faults(), verdict)
         };
-        for (chunk, peer, number) in stalled {
-            if let Some(handle) = self.handles.remove(&chunk) {
+        // Headers or a settled dispute may have opened the way for blocks that are here.
+        self.shared.notify_ready();
+        for given_up in given_up {
+            if given_up.end
+                && let Some(handle) = self.handles.remove(&given_up.chunk)
+            {
                 handle.abort();
             }
-            tracing::debug!(target: "sync", "{peer} did not send block {number} in time, asking elsewhere");
-            self.network.misbehaved(&peer, &Misbehavior::Stalled { number });
+            let peer = &given_up.peer;
+            if let Some(number) = given_up.missing {
+                tracing::debug!(target: "sync", "{peer} did not send block {number} in time, asking elsewhere");
+                self.network.misbehaved(peer, &Misbehavior::Stalled { number });
+            }
         }
-        for assignment in assignments {
-            self.start(assignment);
+        for (peer, what) in faults {
+            self.blame(&peer, &what);
+        }
+        for Assignment { chunk, peer, work } in assignments {
+            let handle = match work {
+                Work::Blocks(range) => self.fetch_blocks(chunk, peer, range),
+                Work::Headers(range) => self.fetch_headers(chunk, peer, range),
+            };
+            self.handles.insert(chunk, handle);
+        }
+        if let Some(verdict) = verdict {
+            self.shared.end_with(verdict);
         }
         self.complain(now, &offers);
     }
 
-    fn start(&mut self, assignment: Assignment) {
-        let Assignment { chunk, peer, range } = assignment;
+    fn fetch_blocks(&mut self, chunk: ChunkId, peer: Arc<str>, range: BlockRange) -> AbortHandle {
         let mut stream = self.network.request(&peer, range);
-        let shared = Arc::clone(&self.shared);
-        let handle = self.tasks.spawn(async move {
+        let (shared, meter) = (Arc::clone(&self.shared), Arc::clone(&self.meter));
+        let mut decoder = BlockDecoder::new(Arc::clone(&self.dictionaries));
+        self.tasks.spawn(async move {
             let outcome = loop {
                 let stored = match stream.next().await {
                     None => break Outcome::Complete,
                     Some(Err(error)) => break Outcome::Failed(error),
                     Some(Ok(stored)) => stored,
                 };
+                meter.received_bytes.fetch_add(stored.bytes.len() as u64, Relaxed);
+                let number = stored.number;
+                let arrival = match Arrival::read(&mut decoder, stored) {
+                    Ok(arrival) => arrival,
+                    Err(reason) => break Outcome::NoBlock(Misbehavior::BadBlock { number, reason }),
+                };
                 let taken = {
                     let mut scheduler = shared.lock();
-                    let taken = scheduler.received(Instant::now(), chunk, stored);
+                    let taken = scheduler.received(Instant::now(), chunk, arrival);
                     (taken, scheduler.next_is_ready())
                 };
                 match taken {
@@ -113,11 +157,16 @@ impl Driver {
                 }
             };
             (chunk, peer, outcome)
-        });
-        self.handles.insert(chunk, handle);
+        })
     }
 
-    fn finish(&mut self, chunk: ChunkId, peer: &str, outcome: Outcome) {
+    fn fetch_headers(&mut self, chunk: ChunkId, peer: Arc<str>, range: HeaderRange) -> AbortHandle {
+        let answer = self.network.request_headers(&peer, range);
+        self.tasks
+            .spawn(async move { (chunk, peer, Outcome::Headers(answer.await)) })
+    }
+
+    fn finish(&mut self, chunk: ChunkId, peer: &Arc<str>, outcome: Outcome) {
         self.handles.remove(&chunk);
         let now = Instant::now();
         match outcome {
@@ -125,23 +174,52 @@ impl Driver {
             Outcome::Superseded => {}
             Outcome::Failed(error) => {
                 self.shared.lock().failed(now, chunk);
-                tracing::debug!(target: "sync", "request to {peer} failed: {error}");
-                if let RequestError::Protocol(what) = error {
-                    self.network.misbehaved(peer, &Misbehavior::Protocol(what));
+                self.request_failed(peer, error);
+            }
+            Outcome::Unwanted(Unwanted::Contradicts {
+                number,
+                expected,
+                found,
+            }) => {
+                let reason = format!("the chain of the next checkpoint has {expected}, this one is {found}");
+                self.blame(peer, &Misbehavior::BadBlock { number, reason });
+            }
+            Outcome::Unwanted(unwanted) => self.blame(peer, &Misbehavior::Unasked(unwanted.to_string())),
+            Outcome::NoBlock(what) => {
+                self.shared.lock().expel(peer);
+                self.blame(peer, &what);
+            }
+            Outcome::Headers(Ok(bytes)) => {
+                self.meter.received_bytes.fetch_add(bytes.len() as u64, Relaxed);
+                let taken = self.shared.lock().received_headers(now, chunk, &bytes);
+                if let Err(what) = taken {
+                    self.blame(peer, &Misbehavior::Protocol(what));
                 }
             }
-            Outcome::Unwanted(unwanted) => {
-                self.network
-                    .misbehaved(peer, &Misbehavior::Unasked(unwanted.to_string()));
+            Outcome::Headers(Err(error)) => {
+                self.shared.lock().headers_failed(now, chunk, peer);
+                self.request_failed(peer, error);
             }
         }
+    }
+
+    fn request_failed(&self, peer: &str, error: RequestError) {
+        tracing::debug!(target: "sync", "request to {peer} failed: {error}");
+        if let RequestError::Protocol(what) = error {
+            self.blame(peer, &Misbehavior::Protocol(what));
+        }
+    }
+
+    fn blame(&self, peer: &str, what: &Misbehavior) {
+        tracing::warn!(target: "sync", "{peer}: {what}");
+        self.network.misbehaved(peer, what);
     }
 
     /// hived's line when nothing comes in, and the reason if it is known; at most every 30 seconds.
     fn complain(&mut self, now: Instant, offers: &[PeerOffer]) {
         let (last_arrival, next) = {
             let scheduler = self.shared.lock();
-            (scheduler.last_arrival(), scheduler.next_needed())
+            (scheduler.last_arrival(), scheduler.waits_for())
         };
         let since = last_arrival.map_or(self.last_complaint, |arrival| arrival.max(self.last_complaint));
         if now.saturating_duration_since(since) < SILENCE {
@@ -154,14 +232,21 @@ impl Driver {
             SILENCE.as_secs(),
             offers.len()
         );
-        if !offers.is_empty()
-            && offers.iter().any(|offer| offer.head >= next)
-            && !offers.iter().any(|o| o.serves(next))
-        {
+        let Some(best) = offers.iter().map(|offer| offer.head).max() else {
+            return;
+        };
+        if best >= next && !offers.iter().any(|offer| offer.serves(next)) {
             tracing::warn!(
                 target: "sync",
                 "no peer serves block {next}: the connected peers keep only later blocks (the lowest is {})",
                 offers.iter().map(|offer| offer.first).min().unwrap_or(0)
+            );
+        }
+        if best < next && self.checkpoints.at(next).is_some() {
+            tracing::warn!(
+                target: "sync",
+                "checkpoint {next} is above every peer's head (the best is {best}): blocks below it are not applied \
+                 before a peer shows that they lead to it"
             );
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_block_log::StoredBlock;
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use thiserror::Error;
 
@@ -37,6 +38,15 @@ pub struct BlockRange {
     pub max_bytes: u64,
 }
 
+/// Headers to ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderRange {
+    /// Number of the first block.
+    pub first: u32,
+    /// How many blocks, at least one.
+    pub count: u32,
+}
+
 /// A request that did not give all of its blocks.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RequestError {
@@ -57,11 +67,11 @@ pub enum RequestError {
 /// What a peer did wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misbehavior {
-    /// It sent a block that the writer refused; with the reason.
+    /// It sent a block or a header that contradicts what is proven, or a block that the writer refused.
     BadBlock {
         /// Number of the block.
         number: u32,
-        /// Why it was refused.
+        /// What is wrong with it.
         reason: String,
     },
     /// It sent blocks that nobody had asked for, or in another order.
@@ -95,6 +105,13 @@ pub trait BlockNetwork: Send + Sync + fmt::Debug + 'static {
     /// can or must. Dropping the stream gives the request up.
     fn request(&self, peer: &str, range: BlockRange)
     -> BoxStream<'static, Result<StoredBlock, RequestError>>;
+
+    /// Asks `peer` for the signed headers of consecutive blocks: their bytes, ascending, one behind the other.
+    fn request_headers(
+        &self,
+        peer: &str,
+        range: HeaderRange,
+    ) -> BoxFuture<'static, Result<Vec<u8>, RequestError>>;
 
     /// Told that a peer misbehaved; the network decides what it costs.
     fn misbehaved(&self, peer: &str, what: &Misbehavior);

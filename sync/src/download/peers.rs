@@ -36,6 +36,11 @@ impl PeerBook {
         self.records.get(peer)
     }
 
+    /// Bytes a second; more than any while it is not known, so that it becomes known.
+    pub(super) fn speed(&self, peer: &str) -> f64 {
+        self.get(peer).and_then(PeerRecord::speed).unwrap_or(f64::MAX)
+    }
+
     /// Forgets peers that are gone.
     pub(super) fn retain(&mut self, connected: impl Fn(&str) -> bool) {
         self.records

@@ -8,7 +8,9 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::network::{BlockNetwork, Misbehavior};
-use super::scheduler::{ReadyBlocks, Scheduler};
+use super::proof::Verdict;
+use super::scheduler::Scheduler;
+use super::window::ReadyBlocks;
 use crate::pipeline::Origin;
 use crate::writer::{BlockFault, Rejected, Rejection};
 
@@ -24,6 +26,8 @@ pub(super) struct Shared {
     pub(super) changed: Notify,
     /// Set when nothing is wanted any more.
     pub(super) ended: AtomicBool,
+    /// Why, if it is for the operator to go on.
+    verdict: Mutex<Option<Verdict>>,
 }
 
 impl Shared {
@@ -33,6 +37,7 @@ impl Shared {
             ready: Condvar::new(),
             changed: Notify::new(),
             ended: AtomicBool::new(false),
+            verdict: Mutex::new(None),
         }
     }
 
@@ -62,6 +67,16 @@ impl Shared {
         blocks
     }
 
+    /// Ends the sync once what has left the window is applied.
+    pub(super) fn end_with(&self, verdict: Verdict) {
+        *self.verdict.lock().unwrap_or_else(PoisonError::into_inner) = Some(verdict);
+        self.end();
+    }
+
+    pub(super) fn take_verdict(&self) -> Option<Verdict> {
+        self.verdict.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     pub(super) fn end(&self) {
         self.ended.store(true, Relaxed);
         self.ready.notify_all();
@@ -74,15 +89,18 @@ impl Shared {
 pub(super) struct Blame {
     shared: Arc<Shared>,
     network: Arc<dyn BlockNetwork>,
+    /// Blocks up to this one were proven before they reached the writer.
+    proven_through: u32,
     disputed: u32,
     disputing: BTreeSet<Arc<str>>,
 }
 
 impl Blame {
-    pub(super) fn new(shared: Arc<Shared>, network: Arc<dyn BlockNetwork>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, network: Arc<dyn BlockNetwork>, proven_through: u32) -> Self {
         Self {
             shared,
             network,
+            proven_through,
             disputed: 0,
             disputing: BTreeSet::new(),
         }
@@ -100,6 +118,14 @@ impl Rejected for Blame {
             return false;
         };
         let reason = fault.to_string();
+        if *number <= self.proven_through && !matches!(fault, BlockFault::Prepare(_)) {
+            tracing::error!(
+                target: "sync",
+                "block {number} is the one that the checkpoint vouches for, and cannot be applied: {reason}. The fault \
+                 is this node's (its state or its rules), no peer is blamed"
+            );
+            return false;
+        }
         tracing::warn!(target: "sync", "block {number} from {peer} was refused: {reason}");
         if !matches!(fault, BlockFault::Prepare(_)) {
             // The block is whole; if several peers have the same one, the fault may be ours.

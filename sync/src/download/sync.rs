@@ -1,19 +1,32 @@
 //! A sync as a whole: driver, feeder, pipeline and writer.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
+use std::time::Duration;
 
 use thiserror::Error;
 
 use super::driver::Driver;
 use super::feeder::feed_in_order;
 use super::network::BlockNetwork;
+use super::proof::{ProofOptions, Verdict};
 use super::scheduler::{Scheduler, SchedulerOptions};
 use super::shared::{Blame, Shared};
 use crate::pipeline::{Pipeline, PipelineOptions, PrepareContext};
 use crate::stats::Meter;
 use crate::writer::{ChainWriter, Ended, ProgressStyle, RunOptions, WriterError, WriterLoop};
+
+/// What to do when all peers contradict a checkpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnMismatch {
+    /// End the sync.
+    #[default]
+    Exit,
+    /// Keep asking: a peer that agrees may come.
+    Wait,
+}
 
 /// How to sync.
 #[derive(Debug)]
@@ -22,6 +35,12 @@ pub struct SyncOptions {
     pub threads: usize,
     /// Window and timeouts; holds the last block that is wanted.
     pub scheduler: SchedulerOptions,
+    /// Folder for what the downloader notes for itself: the skeletons of the proof.
+    pub folder: PathBuf,
+    /// How long other peers may take to be found and asked when one contradicts a checkpoint.
+    pub patience: Duration,
+    /// What happens when they all do.
+    pub on_mismatch: OnMismatch,
     /// Set to end the sync.
     pub stop: Arc<AtomicBool>,
 }
@@ -32,6 +51,9 @@ pub enum SyncError {
     /// The writer could not go on.
     #[error(transparent)]
     Writer(#[from] WriterError),
+    /// A checkpoint and the peers' chain do not go together.
+    #[error("{0}")]
+    Checkpoint(Verdict),
     /// No thread could be started.
     #[error("no thread can be started: {0}")]
     Threads(#[from] std::io::Error),
@@ -40,7 +62,11 @@ pub enum SyncError {
 impl SyncError {
     /// Whether the data is not what a checkpoint says (exit code 3).
     pub fn contradicts_checkpoint(&self) -> bool {
-        matches!(self, SyncError::Writer(error) if error.contradicts_checkpoint())
+        match self {
+            SyncError::Writer(error) => error.contradicts_checkpoint(),
+            SyncError::Checkpoint(_) => true,
+            SyncError::Threads(_) => false,
+        }
     }
 }
 
@@ -70,18 +96,30 @@ pub fn sync(
         Ok(parts) => parts,
         Err(error) => return (chain, Err(error.into())),
     };
-    let shared = Arc::new(Shared::new(Scheduler::new(
-        chain.head().number + 1,
-        options.scheduler,
-    )));
-    let driver = Driver::new(Arc::clone(network), Arc::clone(&shared), Arc::clone(meter));
+    let (head, checkpoints) = (chain.head(), chain.checkpoints().clone());
+    let proven_through = checkpoints.last_number();
+    let proof = ProofOptions {
+        checkpoints: checkpoints.clone(),
+        head: (head.number, head.id),
+        folder: options.folder,
+        patience: options.patience,
+        wait_on_mismatch: options.on_mismatch == OnMismatch::Wait,
+    };
+    let shared = Arc::new(Shared::new(Scheduler::new(options.scheduler, proof)));
+    let driver = Driver::new(
+        Arc::clone(network),
+        Arc::clone(&shared),
+        Arc::clone(meter),
+        Arc::clone(&context.dictionaries),
+        checkpoints,
+    );
     let driver = runtime.spawn(driver.run());
     let run = RunOptions {
         last_block: options.scheduler.last_block,
         stop: options.stop,
         progress: ProgressStyle::Sync,
     };
-    let blame = Blame::new(Arc::clone(&shared), Arc::clone(network));
+    let blame = Blame::new(Arc::clone(&shared), Arc::clone(network), proven_through);
     let writer = WriterLoop::new(chain, prepared, blame, Arc::clone(meter), run);
     let (chain, ended) = thread::scope(|scope| {
         let feeder = scope.spawn(|| {
@@ -97,7 +135,11 @@ pub fn sync(
     pipeline.join();
     // The driver ends by itself at the flag; a panic in it has been printed by then.
     let _ = runtime.block_on(driver);
-    (chain, ended.map_err(SyncError::from))
+    let ended = match (ended, shared.take_verdict()) {
+        (Ok(_), Some(verdict)) => Err(SyncError::Checkpoint(verdict)),
+        (ended, _) => ended.map_err(SyncError::from),
+    };
+    (chain, ended)
 }
 
 fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {

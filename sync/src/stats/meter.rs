@@ -47,6 +47,8 @@ pub struct Meter {
     pub operations: AtomicU64,
     /// Bytes of applied blocks as they were stored or received.
     pub stored_bytes: AtomicU64,
+    /// Bytes of blocks and headers that peers have sent, wanted or not.
+    pub received_bytes: AtomicU64,
     /// Blocks between source and writer.
     pub queue_blocks: AtomicU64,
     /// Their bytes as they were stored or received.
@@ -82,6 +84,8 @@ pub struct MeterReading {
     pub operations: u64,
     /// Their stored bytes.
     pub stored_bytes: u64,
+    /// Bytes that peers have sent.
+    pub received_bytes: u64,
     /// Blocks in the queue.
     pub queue_blocks: u64,
     /// Bytes in the queue.
@@ -108,6 +112,7 @@ impl Meter {
             transactions: self.transactions.load(Relaxed),
             operations: self.operations.load(Relaxed),
             stored_bytes: self.stored_bytes.load(Relaxed),
+            received_bytes: self.received_bytes.load(Relaxed),
             queue_blocks: self.queue_blocks.load(Relaxed),
             queue_bytes: self.queue_bytes.load(Relaxed),
             prepare_seconds: self.prepare_nanos.load(Relaxed) as f64 / 1e9,

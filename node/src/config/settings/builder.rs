@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use cairn_chain::ChainSpec;
 use cairn_sync::checkpoint::{self, Checkpoints, ConfiguredCheckpoint};
+use cairn_sync::download::OnMismatch;
 
 use super::{
     BlockLogSettings, BlockLogSplit, ChainChoice, CommitSettings, P2pSettings, Settings, StatsSettings,
@@ -41,6 +42,7 @@ impl Builder {
         let chain = self.chain(chain_choice.as_ref());
         let stop = self.stop();
         let checkpoints = self.checkpoints();
+        let on_mismatch = self.on_mismatch();
         let block_log = self.block_log();
         let p2p = self.p2p();
         let force_replay = self.switch("force-replay");
@@ -56,6 +58,7 @@ impl Builder {
             chain,
             chain_choice,
             checkpoints,
+            on_mismatch,
             block_log,
             p2p,
             threads: usize::try_from(threads).unwrap_or(usize::MAX),
@@ -180,6 +183,24 @@ impl Builder {
             .warnings
             .extend(parsed.notices.into_iter().map(ConfigWarning::from));
         parsed.checkpoints
+    }
+
+    fn on_mismatch(&mut self) -> OnMismatch {
+        match self.text("checkpoint-mismatch") {
+            None | Some("exit") => OnMismatch::Exit,
+            Some("wait") => OnMismatch::Wait,
+            Some(_) => {
+                if let Some(given) = self.gathered.one("checkpoint-mismatch") {
+                    self.gathered.problems.push(ConfigProblem::BadValue {
+                        origin: given.origin.clone(),
+                        name: "checkpoint-mismatch",
+                        found: given.value.clone(),
+                        expected: "exit or wait".to_owned(),
+                    });
+                }
+                OnMismatch::Exit
+            }
+        }
     }
 
     fn block_log(&mut self) -> BlockLogSettings {

@@ -204,6 +204,19 @@ fn a_repeated_scalar_names_both_lines() {
     );
 }
 
+#[test]
+fn a_mismatch_ends_the_run_or_waits() {
+    assert_eq!(settings("").on_mismatch, OnMismatch::Exit);
+    assert_eq!(
+        settings("checkpoint-mismatch = wait").on_mismatch,
+        OnMismatch::Wait
+    );
+    assert_eq!(
+        problems("checkpoint-mismatch = ignore"),
+        ["config.ini:1: option `checkpoint-mismatch`: \"ignore\" is not exit or wait"]
+    );
+}
+
 /// Case S02: a checkpoint with the number of another block.
 #[test]
 fn a_checkpoint_of_another_block_names_line_and_numbers() {

@@ -1,0 +1,52 @@
+//! A block that has just come in, with what its header says of itself.
+
+use cairn_block_log::{BlockDecoder, StoredBlock};
+use cairn_chain::{BlockId, SignedHeader};
+
+/// A block as it was received; its id is computed from its bytes.
+///
+/// The id covers the header alone: that the transactions are the header's is found by the prevalidation (Merkle root).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The block.
+    pub stored: StoredBlock,
+    /// Its id.
+    pub id: BlockId,
+    /// The id of the block before, as its header names it.
+    pub previous: BlockId,
+}
+
+impl Arrival {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// In words, when the bytes cannot be unpacked, do not start with a header, or when the header is that of a block
+    /// with another number: the sender's fault in every case.
+    pub fn read(decoder: &mut BlockDecoder, stored: StoredBlock) -> Result<Self, String> {
+        let raw = decoder
+            .view(stored.compression, &stored.bytes)
+            .map_err(|error| format!("the stored bytes cannot be unpacked: {error}"))?;
+        let (header, _) = SignedHeader::unpack_prefix(raw)
+            .map_err(|error| format!("the bytes are not a block: {error}"))?;
+        if header.number() != stored.number {
+            return Err(format!("it is block {}", header.number()));
+        }
+        let (id, previous) = (header.id(), header.previous);
+        Ok(Self { stored, id, previous })
+    }
+
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.stored.number
+    }
+
+    /// Bytes that it takes in the window.
+    pub fn len(&self) -> u64 {
+        self.stored.bytes.len() as u64
+    }
+
+    /// Never: a block has a header.
+    pub fn is_empty(&self) -> bool {
+        self.stored.bytes.is_empty()
+    }
+}

@@ -1,0 +1,547 @@
+//! The scheduler's proof against liars, in virtual time: what leaves the window is the checkpoint's chain, whoever sends
+//! what, and an honest peer is never blamed.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::chain_for_tests::HeaderChain;
+use super::*;
+use crate::checkpoint::{Checkpoint, ConfiguredCheckpoint};
+use crate::download::network::HeaderRange;
+use crate::download::scheduler::{Assignment, Scheduler, SchedulerOptions, Unwanted, Work};
+
+const STEP: Duration = Duration::from_millis(100);
+
+/// A peer: the chain that it follows and what it does to what it sends.
+#[derive(Clone, Debug)]
+struct Peer {
+    chain: HeaderChain,
+    first: u32,
+    head: u32,
+    /// Blocks that it sends in a step.
+    pace: u32,
+    /// It sends another chain's headers when it is asked for headers.
+    headers: Option<HeaderChain>,
+    /// It never answers a request for headers.
+    mute_headers: bool,
+}
+
+impl Peer {
+    fn honest(chain: &HeaderChain, head: u32) -> Self {
+        Self {
+            chain: chain.clone(),
+            first: 1,
+            head,
+            pace: 40,
+            headers: None,
+            mute_headers: false,
+        }
+    }
+}
+
+struct Running {
+    assignment: Assignment,
+    sent: u32,
+}
+
+struct Simulation {
+    scheduler: Scheduler,
+    peers: Vec<Peer>,
+    running: Vec<Running>,
+    now: Instant,
+    size: usize,
+    blamed: BTreeMap<usize, String>,
+    verdict: Option<Verdict>,
+    released: Vec<BlockId>,
+    _folder: TempDir,
+}
+
+fn checkpoints(list: &[Checkpoint]) -> Checkpoints {
+    let values: Vec<_> = list
+        .iter()
+        .map(|Checkpoint { number, id }| {
+            ConfiguredCheckpoint::new(format!("[{number},{id}]"), "config.ini:1")
+        })
+        .collect();
+    Checkpoints::parse(&values).checkpoints
+}
+
+fn name(peer: usize) -> Arc<str> {
+    Arc::from(format!("peer-{peer}"))
+}
+
+impl Simulation {
+    fn new(peers: Vec<Peer>, list: &[Checkpoint], window_bytes: u64, size: usize) -> Self {
+        Self::begin(peers, list, window_bytes, size, false)
+    }
+
+    fn begin(peers: Vec<Peer>, list: &[Checkpoint], window_bytes: u64, size: usize, wait: bool) -> Self {
+        let folder = TempDir::new().unwrap();
+        let options = SchedulerOptions {
+            window_bytes,
+            ..SchedulerOptions::default()
+        };
+        let proof = ProofOptions {
+            checkpoints: checkpoints(list),
+            head: (0, BlockId::ZERO),
+            folder: folder.path().to_owned(),
+            patience: Duration::from_secs(2),
+            wait_on_mismatch: wait,
+        };
+        Self {
+            scheduler: Scheduler::new(options, proof),
+            peers,
+            running: Vec::new(),
+            now: Instant::now(),
+            size,
+            blamed: BTreeMap::new(),
+            verdict: None,
+            released: Vec::new(),
+            _folder: folder,
+        }
+    }
+
+    fn blame(&mut self, peer: &str, what: String) {
+        let index = peer.strip_prefix("peer-").unwrap().parse().unwrap();
+        self.blamed.insert(index, what);
+    }
+
+    fn step(&mut self) {
+        self.now += STEP;
+        let given_up = self.scheduler.give_up(self.now);
+        self.running.retain(|running| {
+            !given_up
+                .iter()
+                .any(|gone| gone.end && gone.chunk == running.assignment.chunk)
+        });
+        // The network drops a peer that was blamed.
+        let offers: Vec<_> = (0..self.peers.len())
+            .filter(|index| !self.blamed.contains_key(index))
+            .map(|index| PeerOffer {
+                peer: name(index),
+                first: self.peers[index].first,
+                head: self.peers[index].head,
+            })
+            .collect();
+        let applied = self.released.len() as u32;
+        for assignment in self.scheduler.assign(self.now, &offers, applied) {
+            self.running.push(Running { assignment, sent: 0 });
+        }
+        for (peer, what) in self.scheduler.take_faults() {
+            self.blame(&peer, what.to_string());
+        }
+        self.verdict = self
+            .verdict
+            .take()
+            .or_else(|| self.scheduler.verdict(self.now, &offers));
+        for mut running in std::mem::take(&mut self.running) {
+            if self.answer(&mut running) {
+                self.running.push(running);
+            }
+        }
+        while let Some(ready) = self.scheduler.take_ready(32) {
+            for block in ready.blocks {
+                assert_eq!(block.number, self.released.len() as u32 + 1);
+                let (header, _) = cairn_chain::SignedHeader::unpack_prefix(&block.bytes).unwrap();
+                self.released.push(header.id());
+            }
+        }
+    }
+
+    /// Whether the request goes on.
+    fn answer(&mut self, running: &mut Running) -> bool {
+        let Assignment { chunk, peer, work } = &running.assignment;
+        let index: usize = peer.strip_prefix("peer-").unwrap().parse().unwrap();
+        if self.blamed.contains_key(&index) {
+            self.scheduler.failed(self.now, *chunk);
+            return false;
+        }
+        let script = self.peers[index].clone();
+        match *work {
+            Work::Headers(HeaderRange { first, count }) => {
+                if script.mute_headers {
+                    return true;
+                }
+                let chain = script.headers.as_ref().unwrap_or(&script.chain);
+                let bytes = chain.bytes(first, count);
+                if let Err(what) = self.scheduler.received_headers(self.now, *chunk, &bytes) {
+                    self.blame(peer, what);
+                }
+                false
+            }
+            Work::Blocks(range) => {
+                for _ in 0..script.pace {
+                    let number = range.first + running.sent;
+                    let full = u64::from(running.sent) * self.size as u64 >= range.max_bytes;
+                    if running.sent == range.count || number > script.head || full {
+                        self.scheduler.finished(self.now, *chunk);
+                        return false;
+                    }
+                    let arrival = script.chain.arrival(number, self.size);
+                    match self.scheduler.received(self.now, *chunk, arrival) {
+                        Ok(()) => running.sent += 1,
+                        Err(Unwanted::Superseded) => return false,
+                        Err(unwanted) => {
+                            self.blame(peer, unwanted.to_string());
+                            return false;
+                        }
+                    }
+                }
+                true
+            }
+        }
+    }
+
+    /// Runs until `blocks` are released or a verdict is there.
+    fn run(&mut self, blocks: u32) {
+        for _ in 0..5_000 {
+            if self.released.len() as u32 >= blocks || self.verdict.is_some() {
+                return;
+            }
+            self.step();
+        }
+        panic!(
+            "stuck at block {}, blamed {:?}, waiting for {}",
+            self.released.len(),
+            self.blamed,
+            self.scheduler.waits_for()
+        );
+    }
+
+    fn released_is(&self, chain: &HeaderChain, blocks: u32) {
+        let expected: Vec<_> = (1..=blocks).map(|number| chain.id(number)).collect();
+        assert!(
+            self.released.len() as u32 >= blocks,
+            "{} blocks",
+            self.released.len()
+        );
+        assert_eq!(self.released[..blocks as usize], expected);
+    }
+}
+
+const SMALL: u64 = 256 << 10;
+const LARGE: u64 = 64 << 20;
+
+#[test]
+fn nothing_leaves_the_window_before_the_checkpoint_proves_it() {
+    let chain = HeaderChain::new(600, 0);
+    let mut simulation = Simulation::new(
+        vec![Peer::honest(&chain, 599)],
+        &[chain.checkpoint(600)],
+        LARGE,
+        200,
+    );
+    for _ in 0..100 {
+        simulation.step();
+    }
+    assert!(simulation.released.is_empty(), "unproven blocks were released");
+    assert_eq!(simulation.scheduler.waits_for(), 600);
+    simulation.peers[0].head = 600;
+    simulation.run(600);
+    simulation.released_is(&chain, 600);
+}
+
+#[test]
+fn what_does_not_fit_the_window_is_proven_by_its_headers() {
+    let chain = HeaderChain::new(9_000, 0);
+    let list = [chain.checkpoint(6_000), chain.checkpoint(9_000)];
+    let mut simulation = Simulation::new(vec![Peer::honest(&chain, 9_000); 3], &list, SMALL, 300);
+    let mut most = 0;
+    for _ in 0..5_000 {
+        simulation.step();
+        most = most.max(simulation.scheduler.ready().1);
+        if simulation.released.len() == 9_000 {
+            break;
+        }
+    }
+    simulation.released_is(&chain, 9_000);
+    assert!(simulation.blamed.is_empty(), "{:?}", simulation.blamed);
+    assert!(most <= SMALL * 5 / 4, "{most} bytes in a window of {SMALL}");
+}
+
+/// Blocks turn out larger than was expected when the segment was taken up.
+#[test]
+fn a_segment_that_outgrows_the_window_gets_its_headers_first() {
+    let chain = HeaderChain::new(60, 0);
+    let mut simulation = Simulation::new(
+        vec![Peer::honest(&chain, 60)],
+        &[chain.checkpoint(60)],
+        SMALL,
+        30_000,
+    );
+    simulation.run(60);
+    simulation.released_is(&chain, 60);
+}
+
+/// Case S18: a fork below the checkpoint, whoever sends it first.
+#[test]
+fn a_fork_below_the_checkpoint_is_found_and_its_sender_blamed() {
+    let chain = HeaderChain::new(500, 0);
+    let fork = chain.fork_after(149, 3);
+    for window in [LARGE, SMALL] {
+        let mut peers = vec![Peer::honest(&fork, 500); 4];
+        peers.push(Peer::honest(&chain, 500));
+        let mut simulation = Simulation::new(peers, &[chain.checkpoint(500)], window, 2_000);
+        simulation.run(500);
+        simulation.released_is(&chain, 500);
+        assert!(!simulation.blamed.contains_key(&4), "{:?}", simulation.blamed);
+        assert!(!simulation.blamed.is_empty());
+    }
+}
+
+/// Headers of a fork that ends in the right checkpoint cannot be made; headers of a fork in the middle are caught.
+#[test]
+fn lying_headers_are_caught_at_their_message() {
+    let chain = HeaderChain::new(9_000, 0);
+    let fork = chain.fork_after(3_000, 5);
+    let liar = Peer {
+        headers: Some(fork),
+        ..Peer::honest(&chain, 9_000)
+    };
+    let peers = vec![liar.clone(), liar, Peer::honest(&chain, 9_000)];
+    let mut simulation = Simulation::new(peers, &[chain.checkpoint(9_000)], SMALL, 300);
+    simulation.run(9_000);
+    simulation.released_is(&chain, 9_000);
+    assert!(!simulation.blamed.contains_key(&2), "{:?}", simulation.blamed);
+    assert!(!simulation.blamed.is_empty());
+}
+
+#[test]
+fn a_peer_without_headers_does_not_hold_up_the_walk() {
+    let chain = HeaderChain::new(9_000, 0);
+    let mute = Peer {
+        mute_headers: true,
+        ..Peer::honest(&chain, 9_000)
+    };
+    let peers = vec![mute, Peer::honest(&chain, 9_000)];
+    let mut simulation = Simulation::new(peers, &[chain.checkpoint(9_000)], SMALL, 300);
+    simulation.run(9_000);
+    assert!(
+        simulation.blamed.is_empty(),
+        "slow is not a lie: {:?}",
+        simulation.blamed
+    );
+}
+
+/// Cases S03 and S05: the checkpoint stands alone.
+#[test]
+fn when_all_peers_contradict_the_checkpoint_the_operator_is_told_and_nobody_blamed() {
+    let chain = HeaderChain::new(500, 0);
+    let wrong = Checkpoint {
+        number: 300,
+        id: HeaderChain::new(500, 8).id(300),
+    };
+    for (window, size) in [(LARGE, 200), (SMALL, 2_000)] {
+        let list = [chain.checkpoint(100), wrong, chain.checkpoint(400)];
+        let mut simulation = Simulation::new(vec![Peer::honest(&chain, 500); 3], &list, window, size);
+        simulation.run(500);
+        simulation.released_is(&chain, 100);
+        assert_eq!(simulation.released.len(), 100, "the disputed range was released");
+        assert!(simulation.blamed.is_empty(), "{:?}", simulation.blamed);
+        let text = simulation.verdict.unwrap().to_string();
+        let expected = format!(
+            "Block did not match checkpoint: 3 of 3 peers disagree with checkpoint [300,{}] (config.ini:1): found {} (3 \
+             peers). No block above 100 was applied",
+            wrong.id,
+            chain.id(300)
+        );
+        assert!(text.starts_with(&expected), "{text}");
+    }
+}
+
+#[test]
+fn a_node_that_waits_goes_on_when_a_peer_agrees() {
+    let chain = HeaderChain::new(500, 0);
+    let other = HeaderChain::new(500, 8);
+    for (window, size) in [(LARGE, 200), (SMALL, 2_000)] {
+        let list = [chain.checkpoint(300)];
+        let mut simulation = Simulation::begin(vec![Peer::honest(&other, 500); 3], &list, window, size, true);
+        for _ in 0..1_000 {
+            simulation.step();
+        }
+        assert!(simulation.released.is_empty() && simulation.blamed.is_empty());
+        assert_eq!(simulation.verdict, None);
+        simulation.peers.push(Peer::honest(&chain, 500));
+        simulation.run(300);
+        simulation.released_is(&chain, 300);
+        assert!(!simulation.blamed.contains_key(&3), "{:?}", simulation.blamed);
+    }
+}
+
+#[test]
+fn one_peer_against_the_checkpoint_and_another_peer_goes() {
+    let chain = HeaderChain::new(500, 0);
+    let other = HeaderChain::new(500, 8);
+    for (window, size) in [(LARGE, 200), (SMALL, 2_000)] {
+        let peers = vec![
+            Peer::honest(&other, 500),
+            Peer::honest(&other, 500),
+            Peer::honest(&chain, 500),
+        ];
+        let mut simulation = Simulation::new(peers, &[chain.checkpoint(300)], window, size);
+        simulation.run(300);
+        simulation.released_is(&chain, 300);
+        assert_eq!(simulation.verdict, None);
+        assert!(!simulation.blamed.contains_key(&2), "{:?}", simulation.blamed);
+    }
+}
+
+#[test]
+fn a_chain_that_does_not_go_through_a_lower_checkpoint_is_the_operators_to_see() {
+    let chain = HeaderChain::new(500, 0);
+    let wrong = Checkpoint {
+        number: 100,
+        id: HeaderChain::new(500, 8).id(100),
+    };
+    for (window, size) in [(LARGE, 200), (SMALL, 2_000)] {
+        let list = [wrong, chain.checkpoint(400)];
+        let mut simulation = Simulation::new(vec![Peer::honest(&chain, 500)], &list, window, size);
+        simulation.run(500);
+        assert!(simulation.released.is_empty());
+        // The lower one is disputed by the only peer before the upper one's chain comes down to it, or after.
+        let text = simulation.verdict.unwrap().to_string();
+        assert!(text.contains("checkpoint [100,"), "{text}");
+    }
+}
+
+#[test]
+fn a_head_on_another_chain_than_the_checkpoint_is_found_before_a_block_is_applied() {
+    let chain = HeaderChain::new(500, 0);
+    let own = HeaderChain::new(50, 7);
+    let folder = TempDir::new().unwrap();
+    let proof = ProofOptions {
+        checkpoints: checkpoints(&[chain.checkpoint(400)]),
+        head: (50, own.id(50)),
+        folder: folder.path().to_owned(),
+        patience: Duration::from_secs(2),
+        wait_on_mismatch: false,
+    };
+    let mut simulation = Simulation::new(vec![Peer::honest(&chain, 500)], &[], LARGE, 200);
+    simulation.scheduler = Scheduler::new(SchedulerOptions::default(), proof);
+    simulation.run(500);
+    let text = simulation.verdict.unwrap().to_string();
+    assert!(text.contains("this node's head is"), "{text}");
+}
+
+/// A body that the writer refuses comes from somebody else, and is compared with the known id again.
+#[test]
+fn after_a_refused_body_the_known_ids_still_hold() {
+    let chain = HeaderChain::new(500, 0);
+    for (window, size) in [(LARGE, 200), (SMALL, 2_000)] {
+        let mut simulation = Simulation::new(
+            vec![Peer::honest(&chain, 500); 2],
+            &[chain.checkpoint(500)],
+            window,
+            size,
+        );
+        simulation.run(200);
+        let refused = 150;
+        simulation.scheduler.rewind(refused, "peer-0");
+        simulation.released.truncate(refused as usize - 1);
+        simulation.blame("peer-0", "refused".into());
+        simulation
+            .peers
+            .push(Peer::honest(&chain.fork_after(refused - 1, 4), 500));
+        simulation.run(500);
+        simulation.released_is(&chain, 500);
+        assert!(!simulation.blamed.contains_key(&1), "{:?}", simulation.blamed);
+    }
+}
+
+#[test]
+fn a_skeleton_is_resumed() {
+    let chain = HeaderChain::new(9_000, 0);
+    let list = [chain.checkpoint(9_000)];
+    let mut first = Simulation::new(vec![Peer::honest(&chain, 9_000)], &list, SMALL, 300);
+    first.run(100);
+    let kept = std::fs::metadata(Skeleton::path(first._folder.path(), 9_000))
+        .unwrap()
+        .len();
+    assert_eq!(kept, 64 + 8 * (1024 * 20 + 8));
+    let proof = ProofOptions {
+        checkpoints: checkpoints(&list),
+        head: (100, chain.id(100)),
+        folder: first._folder.path().to_owned(),
+        patience: Duration::ZERO,
+        wait_on_mismatch: false,
+    };
+    let options = SchedulerOptions {
+        window_bytes: SMALL,
+        ..SchedulerOptions::default()
+    };
+    let mut again = Scheduler::new(options, proof);
+    let offers = [PeerOffer {
+        peer: name(0),
+        first: 1,
+        head: 9_000,
+    }];
+    let assignments = again.assign(Instant::now(), &offers, 100);
+    let Work::Headers(range) = assignments[0].work else {
+        panic!("{assignments:?}");
+    };
+    // Eight groups of 1024 ids were kept.
+    assert_eq!((range.first, range.count), (101, 9_000 - 8 * 1024 + 1 - 100));
+}
+
+/// Case: thousands of checkpoints work as well as five.
+#[test]
+fn dense_checkpoints_keep_the_window_full() {
+    let chain = HeaderChain::new(4_000, 0);
+    let list: Vec<_> = (1..=1_000).map(|n| chain.checkpoint(4 * n)).collect();
+    let mut simulation = Simulation::new(vec![Peer::honest(&chain, 4_000); 2], &list, SMALL, 300);
+    simulation.run(4_000);
+    simulation.released_is(&chain, 4_000);
+    assert!(simulation.blamed.is_empty(), "{:?}", simulation.blamed);
+}
+
+fn liar(chain: &HeaderChain) -> impl Strategy<Value = Peer> + use<> {
+    let chain = chain.clone();
+    let fork_at = 0u32..900;
+    (
+        fork_at.clone(),
+        fork_at,
+        1u8..20,
+        any::<bool>(),
+        any::<bool>(),
+        1u32..900,
+        1u32..900,
+    )
+        .prop_map(
+            move |(bodies, headers, salt, lies_in_headers, mute_headers, first, head)| Peer {
+                chain: chain.fork_after(bodies, salt),
+                first,
+                head,
+                pace: 25,
+                headers: lies_in_headers.then(|| chain.fork_after(headers, salt)),
+                mute_headers,
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// One honest peer is enough, whatever the others do; it is never blamed, and nothing else is ever released.
+    #[test]
+    fn the_checkpoints_chain_comes_out(
+        liars in proptest::collection::vec(liar(&HeaderChain::new(900, 0)), 0..6),
+        tops in proptest::collection::btree_set(1u32..900, 0..5),
+        small in any::<bool>(),
+        size in 130usize..3_000,
+    ) {
+        let chain = HeaderChain::new(900, 0);
+        let mut list: Vec<_> = tops.into_iter().map(|n| chain.checkpoint(n)).collect();
+        list.push(chain.checkpoint(900));
+        let mut peers = liars;
+        let honest = peers.len();
+        peers.push(Peer::honest(&chain, 900));
+        let window = if small { SMALL } else { LARGE };
+        let mut simulation = Simulation::new(peers, &list, window, size);
+        simulation.run(900);
+        prop_assert_eq!(&simulation.verdict, &None);
+        simulation.released_is(&chain, 900);
+        prop_assert!(!simulation.blamed.contains_key(&honest), "{:?}", simulation.blamed);
+    }
+}

@@ -1,0 +1,151 @@
+//! The blocks that are here and not yet in the pipeline.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cairn_block_log::StoredBlock;
+
+use super::arrival::Arrival;
+use super::runs::Runs;
+
+/// A block in the window, and who sent it.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) arrival: Arrival,
+    pub(super) peer: Arc<str>,
+}
+
+/// Blocks of one peer that are next in order.
+#[derive(Debug)]
+pub struct ReadyBlocks {
+    /// The blocks.
+    pub blocks: Vec<StoredBlock>,
+    /// Who sent them.
+    pub peer: Arc<str>,
+    /// How often the window was set back before.
+    pub epoch: u64,
+}
+
+/// Blocks from `next` on, with holes.
+#[derive(Debug)]
+pub(super) struct Window {
+    next: u32,
+    epoch: u64,
+    held: BTreeMap<u32, Held>,
+    runs: Runs,
+    bytes: u64,
+}
+
+impl Window {
+    pub(super) fn new(next: u32) -> Self {
+        Self {
+            next,
+            epoch: 0,
+            held: BTreeMap::new(),
+            runs: Runs::default(),
+            bytes: 0,
+        }
+    }
+
+    /// The block that the pipeline needs next.
+    pub(super) fn next(&self) -> u32 {
+        self.next
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Bytes of the blocks as they were received.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Which numbers are here.
+    pub(super) fn runs(&self) -> &Runs {
+        &self.runs
+    }
+
+    pub(super) fn get(&self, number: u32) -> Option<&Held> {
+        self.held.get(&number)
+    }
+
+    /// Whether a block is still wanted: not passed, not here.
+    pub(super) fn wants(&self, number: u32) -> bool {
+        number >= self.next && !self.held.contains_key(&number)
+    }
+
+    pub(super) fn put(&mut self, arrival: Arrival, peer: Arc<str>) {
+        let number = arrival.number();
+        self.remove(number);
+        self.bytes += arrival.len();
+        self.runs.insert(number);
+        self.held.insert(number, Held { arrival, peer });
+    }
+
+    pub(super) fn remove(&mut self, number: u32) -> Option<Held> {
+        let held = self.held.remove(&number)?;
+        self.bytes -= held.arrival.len();
+        self.runs.remove(number);
+        Some(held)
+    }
+
+    /// Throws away what `peer` has sent, but for the blocks that `keep` names.
+    pub(super) fn drop_of(&mut self, peer: &str, keep: impl Fn(&Arrival) -> bool) {
+        let theirs: Vec<u32> = self
+            .held
+            .iter()
+            .filter(|(_, held)| &*held.peer == peer && !keep(&held.arrival))
+            .map(|(number, _)| *number)
+            .collect();
+        for number in theirs {
+            self.remove(number);
+        }
+    }
+
+    /// Throws away the blocks of `range` that `keep` does not name, and says who had sent them.
+    pub(super) fn drop_within(
+        &mut self,
+        range: std::ops::RangeInclusive<u32>,
+        mut keep: impl FnMut(&Arrival) -> bool,
+    ) -> Vec<Held> {
+        let wrong: Vec<u32> = self
+            .held
+            .range(range)
+            .filter(|(_, held)| !keep(&held.arrival))
+            .map(|(number, _)| *number)
+            .collect();
+        wrong
+            .into_iter()
+            .filter_map(|number| self.remove(number))
+            .collect()
+    }
+
+    /// Takes at most `max` blocks that are next in order, come from one peer and are not above `through`.
+    pub(super) fn take(&mut self, max: usize, through: u32) -> Option<ReadyBlocks> {
+        if self.next > through {
+            return None;
+        }
+        let peer = Arc::clone(&self.held.get(&self.next)?.peer);
+        let mut blocks = Vec::new();
+        while blocks.len() < max && self.next <= through {
+            if self.held.get(&self.next).is_none_or(|held| held.peer != peer) {
+                break;
+            }
+            let Some(held) = self.remove(self.next) else { break };
+            blocks.push(held.arrival.stored);
+            self.next += 1;
+        }
+        Some(ReadyBlocks {
+            blocks,
+            peer,
+            epoch: self.epoch,
+        })
+    }
+
+    /// Starts again at `number`.
+    pub(super) fn rewind(&mut self, number: u32) {
+        self.next = self.next.min(number);
+        self.epoch += 1;
+    }
+}
