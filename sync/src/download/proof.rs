@@ -37,8 +37,9 @@ use crate::checkpoint::Checkpoints;
 
 /// Segments that are prepared ahead at most; a `checkpoint-file` may have thousands of lines.
 const MAX_SEGMENTS: usize = 1024;
-/// A segment is buffered when it is expected to take at most this share of the window: while it is, the writer waits, so
-/// that several must fit. Headers of larger ones cost a hundredth of their blocks, and the writer works meanwhile.
+/// A segment is buffered when it is expected to take at most this share of the window, and has no more blocks than one
+/// request for headers: while it is, the writer waits and a kill loses it, so that several must fit. Headers of larger
+/// ones cost a hundredth of their blocks, and the writer works meanwhile.
 const BUFFERED_SHARE: f64 = 0.125;
 /// A segment whose blocks turn out larger is buffered on up to this share.
 const OUTGROWN_SHARE: f64 = 0.25;
@@ -147,7 +148,8 @@ impl Proof {
                 knowledge: Knowledge::Buffered(vec![top.id]),
                 dispute: None,
             };
-            if bytes > window_bytes as f64 * BUFFERED_SHARE && !self.walk(&mut segment) {
+            let long = bytes > window_bytes as f64 * BUFFERED_SHARE || segment.blocks() > MAX_HEADERS;
+            if long && !self.walk(&mut segment) {
                 return;
             }
             self.next_below = top.into();
