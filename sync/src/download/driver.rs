@@ -17,7 +17,7 @@ use crate::checkpoint::Checkpoints;
 use crate::stats::Meter;
 
 /// How often the peers and the stalled requests are looked at when nothing else happens.
-const TICK: Duration = Duration::from_millis(200);
+const TICK: Duration = Duration::from_millis(50);
 /// hived's interval of the line about silence.
 const SILENCE: Duration = Duration::from_secs(30);
 
