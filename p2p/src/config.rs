@@ -1,6 +1,6 @@
 //! Everything that can be set, with its default and the reason for it.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use cairn_chain::ChainId;
 
@@ -18,6 +18,8 @@ pub struct NetworkConfig {
     pub seeds: Vec<Endpoint>,
     /// The node's key.
     pub identity: Identity,
+    /// Where the list of banned peers is kept; `None` = in memory only.
+    pub ban_file: Option<PathBuf>,
     /// Name and version of the software, shown to peers; at most 64 bytes are sent.
     pub agent: String,
     /// Limits on connections.
@@ -44,6 +46,7 @@ impl NetworkConfig {
             listen: Vec::new(),
             seeds: Vec::new(),
             identity: Identity::Ephemeral,
+            ban_file: None,
             agent: concat!("cairn/", env!("CARGO_PKG_VERSION")).to_owned(),
             connections: ConnectionLimits::default(),
             streams: StreamLimits::default(),

@@ -211,7 +211,7 @@ impl Context {
     pub(crate) async fn refuse(&self, peer: PeerId, refusal: Refusal, told: bool) {
         if refusal.is_other_chain() {
             self.bans
-                .ban(peer, self.config.redial.wrong_chain, refusal.to_string());
+                .turn_away(peer, self.config.redial.wrong_chain, &refusal.to_string());
         }
         let address = self.peers.address(&peer);
         if !self

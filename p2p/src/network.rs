@@ -45,7 +45,7 @@ impl Network {
         check(&config)?;
         let key = config.identity.load()?;
         let local_peer = key.public().to_peer_id();
-        let bans = BanList::default();
+        let bans = BanList::load(config.ban_file.clone());
         let mut swarm = behaviour::build(&config, key, bans.clone())?;
         let missed = listen_all(&mut swarm, &config.listen).await?;
         let (commands, orders) = mpsc::channel(COMMAND_BACKLOG);
@@ -205,24 +205,33 @@ impl NetworkHandle {
         let _ = self.context().commands.try_send(Command::Announce);
     }
 
-    /// Refuses a peer for a time, and disconnects it if it is connected. In memory only.
-    pub async fn ban(&self, peer: PeerId, duration: Duration, reason: impl Into<String> + Send) {
+    /// Refuses a peer for a time, and disconnects it if it is connected: for `base` at its first offence, and for twice
+    /// as long at each further one, up to a day. Offences are forgotten two days after the last ban has ended. The list is
+    /// kept in [`NetworkConfig::ban_file`].
+    pub async fn ban(&self, peer: PeerId, base: Duration, reason: impl Into<String> + Send) {
         let reason = reason.into();
-        self.context().bans.ban(peer, duration, reason.clone());
+        let ban = self.context().bans.ban(peer, base, &reason);
         tracing::warn!(
             target: "p2p",
             %peer,
-            "Banned peer for {} s: {reason}",
-            duration.as_secs()
+            "Banned peer for {} s (offence {}): {reason}",
+            ban.remaining.as_secs_f64().ceil(),
+            ban.offences
         );
+        let bans = self.context().bans.clone();
+        let saving = tokio::task::spawn_blocking(move || bans.save());
         self.context()
             .disconnect(peer, GoodbyeReason::Banned, Some(reason))
             .await;
+        // An error means that the runtime is going down: then the shutdown saves.
+        let _ = saving.await;
     }
 
-    /// Lifts a ban; false if there was none.
+    /// Lifts a ban and forgets the peer's offences; false if no ban held. Blocks for as long as it takes to write the list.
     pub fn unban(&self, peer: &PeerId) -> bool {
-        self.context().bans.unban(peer)
+        let lifted = self.context().bans.unban(peer);
+        self.context().bans.save();
+        lifted
     }
 
     /// All bans that hold now, also those of peers of other chains.
@@ -240,6 +249,7 @@ impl NetworkHandle {
     /// [`Timeouts::shutdown`](crate::Timeouts::shutdown).
     pub async fn shutdown(&self) {
         self.context().closing.send_replace(true);
+        self.context().bans.save();
         let limit = self.context().config.timeouts.shutdown + Duration::from_secs(1);
         // Closed when the task, which receives them, is gone.
         if tokio::time::timeout(limit, self.context().commands.closed())

@@ -186,6 +186,38 @@ async fn a_ban_holds_and_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ban_survives_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let with_file = || {
+        let mut config = config(&[]);
+        config.ban_file = Some(folder.path().join("bans.json"));
+        config
+    };
+    let mut peer = Scripted::client().await;
+    let node = start(with_file(), &Chain::small(5)).await;
+    peer.greet(dialable(&node)).await;
+    node.ban(peer.id, Duration::from_secs(60), "sent nonsense").await;
+    peer.until_closed().await;
+    node.shutdown().await;
+    drop(node);
+
+    let node = start(with_file(), &Chain::small(5)).await;
+    let [ban] = &node.bans()[..] else {
+        panic!("one ban expected, found {:?}", node.bans());
+    };
+    assert_eq!((ban.peer, ban.offences), (peer.id, 1));
+    assert_eq!(ban.reason, "sent nonsense");
+    peer.dial(dialable(&node)).await;
+    peer.until_closed().await;
+    assert!(node.peers().is_empty());
+    // Lifted for good.
+    assert!(node.unban(&peer.id));
+    peer.greet(dialable(&node)).await;
+    let node = start(with_file(), &Chain::small(5)).await;
+    assert!(node.bans().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_disconnected_seed_comes_back() {
     let server = start(config(&[]), &Chain::small(5)).await;
     let client = start(config(&[&address(&server, "tcp")]), &Chain::empty()).await;
