@@ -7,6 +7,8 @@
 //! DIR/state/registers/                                 the state's database
 //! DIR/p2p/node_key                                     this node's key, made at the first start
 //! DIR/p2p/skeleton-N                                   ids below checkpoint N while its blocks are fetched
+//! DIR/p2p/bans.json                                    peers that are refused for a time
+//! DIR/p2p/headers                                      the block log's headers, to serve them from
 //! ```
 
 use std::fs;
@@ -62,6 +64,16 @@ impl DataDir {
         let folder = self.p2p();
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         Ok(folder.join("node_key"))
+    }
+
+    /// File with the banned peers, in the folder of the node's key.
+    pub fn ban_list(&self) -> PathBuf {
+        self.p2p().join("bans.json")
+    }
+
+    /// File with the block log's headers, in the folder of the node's key.
+    pub fn headers(&self) -> PathBuf {
+        self.p2p().join("headers")
     }
 
     /// Whether the folder holds a state.

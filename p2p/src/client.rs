@@ -227,8 +227,6 @@ impl Answer {
         .await;
         match frame {
             Ok(frame) if frame.kind == Kind::Block => {
-                let bytes = frame.payload.len() as u64;
-                self.context.received.fetch_add(bytes, Relaxed);
                 let block = WireBlock::decode(frame.payload).map_err(FrameError::Wire)?;
                 self.accept(&block)?;
                 Ok(Some(block))

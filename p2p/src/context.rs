@@ -1,7 +1,7 @@
 //! What all tasks of one network share.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -56,8 +56,6 @@ pub(crate) struct Context {
     pub(crate) closing: watch::Sender<bool>,
     /// Places for ranges that are served, to all peers.
     pub(crate) ranges: Arc<Semaphore>,
-    /// Payloads of answers, in bytes.
-    pub(crate) received: AtomicU64,
     pub(crate) listening: Mutex<Vec<Multiaddr>>,
     pub(crate) refusal_log: LogLimit,
     pub(crate) stream_log: LogLimit,
@@ -82,7 +80,6 @@ impl Context {
             bans,
             commands,
             closing: watch::Sender::new(false),
-            received: AtomicU64::new(0),
             listening: Mutex::default(),
             refusal_log: LogLimit::new(window, 10),
             stream_log: LogLimit::new(window, 5),

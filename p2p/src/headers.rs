@@ -45,8 +45,6 @@ pub(crate) async fn request(
     if frame.kind == Kind::End {
         return Err(ended(&frame.payload, request.first));
     }
-    let bytes = frame.payload.len() as u64;
-    context.received.fetch_add(bytes, Relaxed);
     let headers = WireHeaders::decode(frame.payload).map_err(FrameError::Wire)?;
     if headers.first != request.first {
         return Err(RequestError::UnexpectedBlock {

@@ -1,10 +1,6 @@
 //! Starting a network, and the handle to it.
 
-use std::{
-    future::Future,
-    sync::{Arc, atomic::Ordering::Relaxed},
-    time::Duration,
-};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use libp2p::{Multiaddr, PeerId};
 use tokio::{
@@ -189,13 +185,6 @@ impl NetworkHandle {
     /// [`RequestError`]; a peer that turns out to be on another chain is turned away.
     pub async fn refresh_status(&self, peer: PeerId) -> Result<PeerStatus, RequestError> {
         client::refresh(self.context(), peer).await
-    }
-
-    /// Bytes of blocks and headers that came in answers to this node's requests, from all peers since the start, whatever
-    /// became of them.
-    #[must_use]
-    pub fn received_bytes(&self) -> u64 {
-        self.context().received.load(Relaxed)
     }
 
     /// Tells the network that the provider's head has changed. It looks by itself once per announce interval; this is

@@ -142,9 +142,14 @@ impl Node {
 
     fn start_network(&self) -> anyhow::Result<NetworkHandle> {
         let settings = &self.session.settings;
-        let provider = ServedLog::new(self.reader.clone(), Arc::clone(&self.session.view));
-        let node_key = self.session.data_dir.prepare_node_key()?;
-        let config = network_config(settings, node_key);
+        let data_dir = &self.session.data_dir;
+        let node_key = data_dir.prepare_node_key()?;
+        let mut provider = ServedLog::new(self.reader.clone(), Arc::clone(&self.session.view));
+        if settings.p2p.endpoint.is_some() {
+            provider = provider.with_header_file(data_dir.headers(), settings.chain.chain_id());
+        }
+        let mut config = network_config(settings, node_key);
+        config.ban_file = Some(data_dir.ban_list());
         let network = self
             .session
             .runtime

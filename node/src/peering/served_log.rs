@@ -1,15 +1,18 @@
 //! The node's own block log as the network sees it.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use cairn_block_log::{BlockLog, LogHeaders};
-use cairn_chain::BlockId;
+use cairn_block_log::{BlockLog, Headers, LogHeaders};
+use cairn_chain::{BlockId, ChainId};
 use cairn_p2p::{BlockProvider, LocalStatus, ProvideError, WireBlock};
 use cairn_sync::ChainView;
 
+use super::header_builder::{HeaderBuilder, SharedHeaders};
 use super::to_wire;
 
-/// Most stored bytes that are read for one request for headers: what comes behind is left for the next request.
+/// Most stored bytes that are read for one request for headers where they are not in the header file: what comes
+/// behind is left for the next request.
 const READ_FOR_HEADERS: usize = 32 << 20;
 
 /// Serves the durable blocks of the log; what a crash could still take back is not offered.
@@ -18,6 +21,8 @@ pub struct ServedLog {
     log: Option<BlockLog>,
     view: Arc<ChainView>,
     first_block_id: OnceLock<Option<BlockId>>,
+    headers: SharedHeaders,
+    builder: Option<HeaderBuilder>,
 }
 
 impl ServedLog {
@@ -27,7 +32,24 @@ impl ServedLog {
             log,
             view,
             first_block_id: OnceLock::new(),
+            headers: SharedHeaders::default(),
+            builder: None,
         }
+    }
+
+    /// Keeps a header file at `path` from now on, by a thread in the background, and serves headers from it.
+    #[must_use]
+    pub fn with_header_file(mut self, path: PathBuf, chain: ChainId) -> Self {
+        if let Some(log) = self.log.clone() {
+            let (view, headers) = (Arc::clone(&self.view), Arc::clone(&self.headers));
+            match HeaderBuilder::start(path, chain, log, view, headers) {
+                Ok(builder) => self.builder = Some(builder),
+                Err(error) => {
+                    tracing::warn!(target: "p2p", "no header file is kept: no thread can be started: {error}");
+                }
+            }
+        }
+        self
     }
 
     /// First and last block that are served.
@@ -53,6 +75,17 @@ impl ServedLog {
             return Err(ProvideError::NoSuchBlock(first));
         }
         Ok((log, head.min(first.saturating_add(max_count.saturating_sub(1)))))
+    }
+
+    /// Headers from the file, as far as it goes. A file that cannot be read is not missed: there are the blocks.
+    fn kept_headers(&self, first: u32, count: u32, max_bytes: usize) -> Headers {
+        let Some(file) = self.headers.get() else {
+            return Headers::default();
+        };
+        file.read(first, count, max_bytes).unwrap_or_else(|error| {
+            tracing::warn!(target: "p2p", "{error}");
+            Headers::default()
+        })
     }
 }
 
@@ -92,8 +125,12 @@ impl BlockProvider for ServedLog {
 
     fn read_headers(&self, first: u32, max_count: u32, max_bytes: usize) -> Result<Vec<u8>, ProvideError> {
         let (log, last) = self.bounds(first, max_count)?;
-        let mut bytes = Vec::new();
-        let (mut next, mut read) = (first, 0);
+        let wanted = last - first + 1;
+        let Headers { mut bytes, count } = self.kept_headers(first, wanted, max_bytes);
+        if count == wanted {
+            return Ok(bytes);
+        }
+        let (mut next, mut read) = (first + count, 0);
         let mut source = LogHeaders::new(log, next);
         while next <= last && read < READ_FOR_HEADERS {
             let whole = bytes.len();

@@ -43,6 +43,8 @@ pub struct FinalRecord {
     pub transactions: u64,
     /// Operations in them.
     pub operations: u64,
+    /// Bytes of blocks and headers that peers have sent to this run, whatever became of them.
+    pub received_bytes: u64,
     /// Time from the first block wanted to the last commit.
     pub seconds: f64,
     /// Reached by this run, ascending.
@@ -104,6 +106,7 @@ impl FinalRecord {
             blocks: meter.blocks.load(Relaxed),
             transactions: meter.transactions.load(Relaxed),
             operations: meter.operations.load(Relaxed),
+            received_bytes: meter.received_bytes.load(Relaxed),
             seconds: facts.elapsed.as_secs_f64(),
             checkpoints_reached: chain
                 .reached()
