@@ -324,3 +324,27 @@ fn a_replaced_block_breaks_the_link_behind_it() {
     assert_eq!(faulty[49].block().header.extensions, [version]);
     assert_eq!(honest.last().unwrap().id(), faulty.last().unwrap().id());
 }
+
+#[test]
+fn a_fork_is_another_chain_from_its_block_on() {
+    let spec = devnet::chain_spec(3);
+    let (honest, fork) = with_fault(50, Fault::Fork);
+    assert_eq!(broken_link(&fork), None);
+    assert!(fork.iter().all(|block| block.check_merkle_root(&spec).is_ok()));
+    let equal = honest
+        .iter()
+        .zip(&fork)
+        .take_while(|(honest, fork)| honest.id() == fork.id())
+        .count();
+    assert_eq!(equal, 49);
+    assert!(
+        honest[49..]
+            .iter()
+            .zip(&fork[49..])
+            .all(|(honest, fork)| honest.id() != fork.id())
+    );
+    assert_eq!(
+        honest[49].block().transactions.len() + 1,
+        fork[49].block().transactions.len()
+    );
+}

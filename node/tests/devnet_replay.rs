@@ -81,6 +81,17 @@ fn an_empty_chain_passes_full_validation() {
 }
 
 #[test]
+fn a_fork_passes_full_validation_too() {
+    let fork = vec![FaultAt {
+        block: 60,
+        fault: Fault::Fork,
+    }];
+    let replayed = replay(&options(300, Profile::Mixed, fork));
+    assert!(replayed.refused.is_none(), "{:?}", replayed.refused);
+    assert_eq!(replayed.state.head().number, 300);
+}
+
+#[test]
 fn a_chain_is_refused_where_it_was_spoiled() {
     for fault in [Fault::WitnessSignature, Fault::ForeignTransactionSignature] {
         let replayed = replay(&options(120, Profile::Mixed, vec![FaultAt { block: 60, fault }]));

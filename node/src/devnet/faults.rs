@@ -16,6 +16,9 @@ pub enum Fault {
     /// The block is another one of the same witness, without transactions, that links to the block before.
     /// The next block links to the honest block.
     Replaced,
+    /// Nothing is wrong with it, but it holds one more transaction of initminer: the block and everything behind it
+    /// are a fork of the honest chain, valid in itself.
+    Fork,
 }
 
 /// A fault and the block that has it.

@@ -45,10 +45,13 @@ impl BodyWriter {
     /// Writes the transactions of a block.
     pub(super) fn write(self, job: Job) -> Written {
         let Job {
-            plan,
+            mut plan,
             reference,
             fault,
         } = job;
+        if fault == Some(Fault::Fork) {
+            plan.add_smuggled_transaction();
+        }
         let mut list = Packer::new(AssetPacking::Legacy, Symbols::Testnet);
         list.varint(plan.transactions.len() as u32);
         let mut leaves = Vec::with_capacity(plan.transactions.len());
