@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rocksdb::ErrorKind;
 
+use crate::head::Head;
 use crate::hex::Hex;
 use crate::metadata::{FORMAT_VERSION, MetadataError};
 use crate::path::Path;
@@ -21,6 +22,8 @@ pub enum Activity {
     Read,
     /// Writing a commit.
     Commit,
+    /// Keeping a restore point.
+    Keep,
 }
 
 impl fmt::Display for Activity {
@@ -29,6 +32,7 @@ impl fmt::Display for Activity {
             Self::Open => "opening",
             Self::Read => "reading",
             Self::Commit => "writing to",
+            Self::Keep => "keeping a copy of",
         })
     }
 }
@@ -141,6 +145,26 @@ pub enum StateError {
         /// What RocksDB says.
         source: rocksdb::Error,
     },
+    /// The system refused something on the files of a state or a restore point.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Files {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A restore point is not the state that its name says.
+    #[error("the restore point {} is not the whole state of block {} that its name says: it holds {}; use another one, or replay the blocks", dir.display(), Of(expected), Of(found))]
+    DamagedRestorePoint {
+        /// The restore point's directory.
+        dir: PathBuf,
+        /// The block in its name.
+        expected: Option<Head>,
+        /// The block that it holds the state of.
+        found: Option<Head>,
+    },
     /// The store was opened read-only and was to be written.
     #[error("the state in {} was opened read-only", dir.display())]
     ReadOnly {
@@ -189,6 +213,18 @@ impl StateError {
                 activity,
                 source,
             },
+        }
+    }
+}
+
+/// Prints a head, or that there is none.
+struct Of<'a>(&'a Option<Head>);
+
+impl fmt::Display for Of<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(head) => head.fmt(f),
+            None => f.write_str("no block"),
         }
     }
 }

@@ -10,6 +10,7 @@
 //!   changes of a failed block back, and makes everything durable in one atomic, synced write together with
 //!   the head.
 //! - [`CommitPolicy`] says when such a write is due.
+//! - [`RestorePoints`] are whole states of earlier blocks, kept beside the present one for the price of hard links.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -60,6 +61,7 @@ mod policy;
 mod read_only;
 mod record;
 mod registers;
+mod restore;
 mod store;
 mod tuning;
 mod working_set;
@@ -77,4 +79,5 @@ pub use path::Path;
 pub use policy::CommitPolicy;
 pub use record::{MAX_KEY_BYTES, MAX_VALUE_BYTES, RecordError};
 pub use registers::Registers;
+pub use restore::{RestorePoint, RestorePoints, Settled, restore, settle};
 pub use store::Store;

@@ -211,7 +211,12 @@ fn read_metadata(db: &DB, dir: &FilePath) -> Result<Option<Metadata>, StateError
     }
 }
 
-fn check_chain(dir: &FilePath, metadata: &Metadata, expected: &[u8; 32]) -> Result<(), StateError> {
+/// Refuses the store of another chain.
+pub(crate) fn check_chain(
+    dir: &FilePath,
+    metadata: &Metadata,
+    expected: &[u8; 32],
+) -> Result<(), StateError> {
     if metadata.chain == *expected {
         return Ok(());
     }

@@ -10,6 +10,7 @@ use crate::head::Head;
 use crate::local::LocalChanges;
 use crate::path::Path;
 use crate::record::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use crate::restore::RestorePoint;
 use crate::store::Store;
 use crate::working_set::WorkingSet;
 
@@ -55,6 +56,14 @@ impl Registers {
     #[must_use]
     pub fn into_store(self) -> Store {
         self.store
+    }
+
+    /// Goes on with the state of a restore point; everything since is lost. See [`Store::restore`].
+    ///
+    /// # Errors
+    /// As [`Store::restore`].
+    pub fn restore(self, point: &RestorePoint) -> Result<Self, StateError> {
+        Self::new(self.store.restore(point)?)
     }
 
     /// The head of the last commit.

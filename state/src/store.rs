@@ -18,6 +18,7 @@ use crate::open;
 use crate::options::StoreOptions;
 use crate::path::Path;
 use crate::record::{self, Record};
+use crate::restore::{self, RestorePoint};
 use crate::tuning::{self, LOCAL, REGISTERS};
 
 /// A state on disk. Everything that it reads is what the last commit left; what [`Registers`](crate::Registers)
@@ -26,8 +27,8 @@ pub struct Store {
     db: DB,
     dir: PathBuf,
     metadata: Metadata,
-    register_cache_bytes: usize,
-    read_only: bool,
+    /// `None`: opened read-only.
+    options: Option<StoreOptions>,
 }
 
 impl Store {
@@ -41,13 +42,11 @@ impl Store {
     pub fn open(dir: impl AsRef<FilePath>, options: &StoreOptions) -> Result<Self, StateError> {
         let dir = dir.as_ref();
         let (db, metadata) = open::for_writing(dir, options)?;
-        let register_cache_bytes = options.register_cache_bytes;
         Ok(Self {
             db,
             dir: dir.to_path_buf(),
             metadata,
-            register_cache_bytes,
-            read_only: false,
+            options: Some(options.clone()),
         })
     }
 
@@ -64,8 +63,7 @@ impl Store {
             db,
             dir: dir.to_path_buf(),
             metadata,
-            register_cache_bytes: 0,
-            read_only: true,
+            options: None,
         })
     }
 
@@ -159,12 +157,35 @@ impl Store {
         digest::of(self.registers())
     }
 
+    /// Puts a restore point in the place of this state and opens it with the same options. What was committed here
+    /// is lost; the restore point stays.
+    ///
+    /// # Errors
+    /// As [`restore`](crate::restore) and [`Self::open`]; [`StateError::ReadOnly`]; [`StateError::OtherChain`] when the
+    /// restore point is not this chain's.
+    pub fn restore(self, point: &RestorePoint) -> Result<Self, StateError> {
+        let Self { db, dir, options, .. } = self;
+        let Some(options) = options else {
+            return Err(StateError::ReadOnly { dir });
+        };
+        // RocksDB removes obsolete files by their names when it is closed, which must be before others get those names.
+        drop(db);
+        restore::restore(point, &dir, &options.chain)?;
+        Self::open(dir, &options)
+    }
+
     pub(crate) fn is_read_only(&self) -> bool {
-        self.read_only
+        self.options.is_none()
     }
 
     pub(crate) fn register_cache_bytes(&self) -> usize {
-        self.register_cache_bytes
+        self.options
+            .as_ref()
+            .map_or(0, |options| options.register_cache_bytes)
+    }
+
+    pub(crate) fn db(&self) -> &DB {
+        &self.db
     }
 
     /// The record at the path of a key, of a register that may not exist.
