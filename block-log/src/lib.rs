@@ -54,7 +54,7 @@ pub use recovery::{Cut, UNSYNCED_LIMIT};
 pub use sequential::Sequential;
 pub use stored_block::{Compression, StoredBlock};
 pub use verify::{Verified, Verifier, verify};
-pub use writer::{BlockLogWriter, CutPolicy, Repair, WriterOptions};
+pub use writer::{BlockLogWriter, CutPolicy, Repair, SetAside, WriterOptions};
 
 pub(crate) use artifacts::artifacts_path;
 

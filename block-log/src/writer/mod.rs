@@ -7,6 +7,7 @@
 //! Appended blocks are gathered in memory and handed to the system a megabyte at a time; readers see them from then
 //! on. They are durable after [`BlockLogWriter::sync`].
 
+mod aside;
 mod current;
 mod open;
 mod records;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 use cairn_chain::{BlockId, ChainSpec};
 
+pub use self::aside::SetAside;
 use self::current::Current;
 use crate::layout::{self, Layout, SINGLE_NAME};
 use crate::recovery::{Cut, UNSYNCED_LIMIT};
@@ -44,6 +46,8 @@ pub enum CutPolicy {
     Torn,
     /// Everything behind the last whole block, however much that is. For an operator who asked for it.
     Anything,
+    /// The same, and the bytes are kept in a file beside the log; see [`SetAside`].
+    AnythingKept,
 }
 
 /// What was done to a log when it was opened for writing.
@@ -51,6 +55,8 @@ pub enum CutPolicy {
 pub struct Repair {
     /// The tail that was cut off, if there was one.
     pub cut: Option<Cut>,
+    /// Where the tail is, if it was to be kept.
+    pub kept: Option<SetAside>,
     /// Artifacts files that were missing or did not fit, and were made from the blocks.
     pub artifacts_made: Vec<PathBuf>,
 }

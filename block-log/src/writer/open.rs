@@ -7,7 +7,9 @@ use std::sync::Arc;
 use cairn_chain::BlockId;
 
 use super::current::Current;
-use super::{BlockLogWriter, CutPolicy, Repair, WriterOptions, records, remove_part, sync_folder};
+use super::{
+    BlockLogWriter, CutPolicy, Repair, SetAside, WriterOptions, aside, records, remove_part, sync_folder,
+};
 use crate::artifacts::remove_unfinished;
 use crate::layout::{self, Found, Layout};
 use crate::part::{Opened, Part};
@@ -122,7 +124,7 @@ fn open_last(
         dictionaries: &options.dictionaries,
         reach: CRASH_REACH,
     };
-    let recovered = recover(&subject, options.cut == CutPolicy::Anything)?;
+    let recovered = recover(&subject, options.cut != CutPolicy::Torn)?;
     let Recovered {
         end,
         count,
@@ -143,6 +145,18 @@ fn open_last(
     }
     if let Some(cut) = cut {
         tracing::warn!("cutting the torn tail of {cut}");
+        if options.cut == CutPolicy::AnythingKept {
+            let first = cut.last_whole.saturating_add(1);
+            let last = aside::last_number(&subject).unwrap_or(first).max(first);
+            let kept = aside::name_for(path, first, last);
+            aside::copy(path, end, &kept)?;
+            path.parent().map_or(Ok(()), sync_folder)?;
+            repair.kept = Some(SetAside {
+                first,
+                last,
+                files: vec![kept],
+            });
+        }
         let writable = OpenOptions::new()
             .write(true)
             .open(path)
