@@ -5,6 +5,8 @@
 //! DIR/blockchain/block_log, or block_log_part.NNNN     as hived lays them out, with artifacts
 //! DIR/state/chain.json                                 which chain the state belongs to
 //! DIR/state/registers/                                 the state's database
+//! DIR/state/restore-points/NUMBER-ID/                  the state as it was at reached checkpoints: hard links
+//! DIR/state/start-point/                               the same at the start of a replay, as long as it may be needed
 //! DIR/p2p/node_key                                     this node's key, made at the first start
 //! DIR/p2p/skeleton-N                                   ids below checkpoint N while its blocks are fetched
 //! DIR/p2p/bans.json                                    peers that are refused for a time
@@ -19,7 +21,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use cairn_chain::ChainSpec;
 use cairn_rules::IdentityState;
-use cairn_state::{Registers, Store, StoreOptions};
+use cairn_state::{Registers, RestorePoint, RestorePoints, Settled, StateError, Store, StoreOptions};
 use serde_json::{Value, json};
 
 use crate::chain_choice;
@@ -54,6 +56,16 @@ impl DataDir {
     /// Folder of what the network keeps.
     pub fn p2p(&self) -> PathBuf {
         self.root.join("p2p")
+    }
+
+    /// The state at checkpoints that were reached.
+    pub fn restore_points(&self) -> RestorePoints {
+        RestorePoints::in_dir(self.root.join("state").join("restore-points"))
+    }
+
+    /// The state at the start of a replay that may have to go back there.
+    pub fn start_point(&self) -> RestorePoints {
+        RestorePoints::in_dir(self.root.join("state").join("start-point"))
     }
 
     /// File with this node's key; its folder is made.
@@ -91,11 +103,85 @@ impl DataDir {
     /// When the folder cannot be written, is in use, or holds the state of another chain.
     pub fn open_state(&self, chain: &Arc<ChainSpec>, choice: Option<&str>) -> anyhow::Result<IdentityState> {
         let folder = self.registers();
+        self.settle_registers()?;
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let store = Store::open(&folder, &StoreOptions::new(chain_tag(chain)))?;
+        self.settle_restore_points()?;
         self.record_chain(choice.unwrap_or(cairn_chain::spec::BUILT_IN[0]))
             .with_context(|| format!("cannot write {}", self.chain_record().display()))?;
         Ok(IdentityState::open(Registers::new(store)?, Arc::clone(chain))?)
+    }
+
+    /// Sets right what an interrupted restore left, with a line for each thing.
+    fn settle_registers(&self) -> anyhow::Result<()> {
+        for settled in cairn_state::settle(&self.registers())? {
+            match settled {
+                Settled::Unfinished(path) => tracing::info!(
+                    target: "reconcile",
+                    "{}: removed, a copy for a restore that was interrupted before it was whole; the state is unchanged",
+                    path.display()
+                ),
+                Settled::Finished(path) => tracing::warn!(
+                    target: "reconcile",
+                    "{}: replaced by the copy of a restore point, to finish a restore that was interrupted",
+                    path.display()
+                ),
+                Settled::Replaced(path) => tracing::info!(
+                    target: "reconcile",
+                    "{}: removed, the state that a finished restore had replaced",
+                    path.display()
+                ),
+                Settled::PutBack(path) => tracing::warn!(
+                    target: "reconcile",
+                    "{}: put back to its place, from which an interrupted restore had moved it",
+                    path.display()
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what is left of restore points that were not finished. The state is open for writing, so that nobody
+    /// else makes one.
+    fn settle_restore_points(&self) -> anyhow::Result<()> {
+        for path in self.restore_points().settle()? {
+            tracing::info!(
+                target: "reconcile",
+                "{}: removed, a restore point that was not finished, or only half removed",
+                path.display()
+            );
+        }
+        let start = self.start_point();
+        if start.dir().exists() {
+            start.remove_all()?;
+            tracing::info!(
+                target: "reconcile",
+                "{}: removed, the copy of the state that an interrupted replay had begun with",
+                start.dir().display()
+            );
+        }
+        Ok(())
+    }
+
+    /// Puts a restore point in the place of the state.
+    ///
+    /// # Errors
+    /// When the state is in use, or the restore point is not usable; then the state is unchanged.
+    pub fn restore_state(&self, point: &RestorePoint) -> anyhow::Result<()> {
+        let tag = match self.recorded_chain() {
+            Ok(Some(chain)) => chain_tag(&chain),
+            // The record is made again at the next start; the restore points are this folder's own.
+            _ => *Store::open_read_only(&point.dir)?.chain(),
+        };
+        self.settle_registers()?;
+        // To be sure that nobody uses it; a state that cannot be opened for another reason is one to be replaced.
+        match Store::open(self.registers(), &StoreOptions::new(tag)) {
+            Err(error @ (StateError::Locked { .. } | StateError::OtherChain { .. })) => {
+                return Err(error.into());
+            }
+            opened => drop(opened),
+        }
+        Ok(cairn_state::restore(point, &self.registers(), &tag)?)
     }
 
     /// Opens the state for reading, also beside a running node.

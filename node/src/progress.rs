@@ -76,14 +76,30 @@ impl Progress {
             let rate =
                 done.saturating_sub(self.resumed_at) as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
             tracing::info!(
-                "{}: {done} of {} {} = {share:.2}%, {rate:.0} {}/s",
+                "{}: {done} of {} {} = {share:.2}%, {rate:.0} {}/s, eta {}",
                 self.action,
                 self.total,
                 self.unit,
-                self.unit
+                self.unit,
+                eta(self.total.saturating_sub(done), rate)
             );
         }
     }
+}
+
+/// Time for so many units, as hours, minutes and seconds; `unknown` rather than a number that means nothing.
+fn eta(left: u64, rate: f64) -> String {
+    let seconds = left as f64 / rate;
+    if !seconds.is_finite() || seconds > 1e7 {
+        return "unknown".to_owned();
+    }
+    let seconds = seconds.round() as u64;
+    format!(
+        "{:02}:{:02}:{:02}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    )
 }
 
 impl Drop for Progress {
@@ -92,5 +108,19 @@ impl Drop for Progress {
             *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::eta;
+
+    #[test]
+    fn remaining_time_is_said_only_when_it_means_something() {
+        assert_eq!(eta(7200 + 180 + 5, 1.0), "02:03:05");
+        assert_eq!(eta(0, 5.0), "00:00:00");
+        assert_eq!(eta(10, 0.0), "unknown");
+        assert_eq!(eta(0, 0.0), "unknown");
+        assert_eq!(eta(u64::MAX, 1.0), "unknown");
     }
 }

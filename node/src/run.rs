@@ -2,11 +2,12 @@
 
 mod block_log;
 mod progress_bar;
+mod reconcile;
 mod record;
 mod session;
 mod signals;
 
-pub use block_log::{OwnLog, open_foreign_log};
+pub use block_log::{OwnLog, forget_set_aside, open_foreign_log, tell_set_aside};
 pub use progress_bar::ProgressBar;
 pub use record::{FinalRecord, RunFacts};
 pub use session::Session;

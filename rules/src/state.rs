@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cairn_chain::{BlockId, ChainSpec, DecodedBlock, PublicKey, Time, Transaction};
-use cairn_state::{CommitStats, Head as StoreHead, Registers, StateError};
+use cairn_state::{CommitStats, Head as StoreHead, Registers, RestorePoint, StateError};
 
 use crate::checks::Checks;
 use crate::duplicates::Duplicates;
@@ -255,6 +255,17 @@ impl IdentityState {
     #[must_use]
     pub fn into_registers(self) -> Registers {
         self.tables.into_registers()
+    }
+
+    /// Goes on with the state of a restore point, as if it had just been opened; everything since is lost.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]; a restore that had been decided is finished when the state is opened again.
+    pub fn restore(self, point: &RestorePoint) -> Result<Self, OpenError> {
+        let spec = Arc::clone(&self.spec);
+        let registers = self.into_registers().restore(point).map_err(TableError::from)?;
+        Self::open(registers, spec)
     }
 
     /// Makes the state durable, with its head, in one atomic write.

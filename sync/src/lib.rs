@@ -11,20 +11,27 @@
 //! - [`writer`]: the one thread that applies blocks.
 //! - [`replay`](mod@replay): the source that is a file. [`download`]: the source that is a set of peers, known only
 //!   through a trait of its own.
+//! - [`preverify`]: are a log's headers on the chain of the checkpoints? Asked before anything of it is applied.
 //! - [`stats`]: where the writer's time goes.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod checkpoint;
 pub mod download;
+mod header_chain;
 mod log_ids;
 mod past;
 pub mod pipeline;
+pub mod preverify;
 pub mod replay;
 pub mod stats;
+mod step_back;
 mod view;
+pub mod walk;
 pub mod writer;
 
-pub use log_ids::{id_if_there, read_id};
+pub use header_chain::{Break, HeaderChain, Link};
+pub use log_ids::{block_error, id_if_there, link_of, read_id};
 pub use past::{PastCheckpointError, check_past};
+pub use step_back::Disputed;
 pub use view::{ChainView, Heads};

@@ -3,13 +3,16 @@
 //! The log is not trusted: ids are computed from the bytes, each block must name the id of the one
 //! before, and every transaction must be under its header's Merkle root, whatever is skipped besides.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
+use std::time::Instant;
 
 use cairn_block_log::{BlockLog, LogError};
 use cairn_chain::BlockId;
+use cairn_state::RestorePoints;
 use thiserror::Error;
 
 use crate::checkpoint::Checkpoints;
@@ -18,8 +21,10 @@ use crate::past::{PastCheckpointError, check_past};
 use crate::pipeline::{
     BatchBuilder, Feed, FeedClosed, Origin, Pipeline, PipelineOptions, PrepareContext, RawBatch,
 };
+use crate::preverify::{OnProgress, Preverification, Preverified, PreverifyError};
 use crate::stats::Meter;
-use crate::writer::{ChainWriter, Ended, ProgressStyle, RunOptions, WriterError, WriterLoop};
+use crate::step_back::{Disputed, StartPoint, step_back};
+use crate::writer::{ChainWriter, Contradiction, Ended, ProgressStyle, RunOptions, WriterError, WriterLoop};
 
 /// How to replay.
 #[derive(Debug)]
@@ -30,6 +35,11 @@ pub struct ReplayOptions {
     pub last_block: Option<u32>,
     /// Set to end the replay early.
     pub stop: Arc<AtomicBool>,
+    /// Where the state is kept as it is at the start, for as long as the replay runs, when what comes is not proven
+    /// before it is applied. `None`: nowhere.
+    pub start_point: Option<RestorePoints>,
+    /// Whether the state is thrown away afterwards: then restore points are kept only if the replay may need them.
+    pub scratch: bool,
 }
 
 /// Why a replay could not start, or not reach its end.
@@ -66,6 +76,23 @@ pub enum ReplayError {
     /// A checkpoint at or below the state's head contradicts the log.
     #[error(transparent)]
     PastCheckpoint(#[from] PastCheckpointError),
+    /// The log's headers are not on the chain of the checkpoints; nothing was applied.
+    #[error(transparent)]
+    Preverify(#[from] PreverifyError),
+    /// A checkpoint was contradicted when blocks below it had been applied, and the state went back.
+    #[error(transparent)]
+    Disputed(Box<Disputed>),
+    /// A checkpoint was contradicted, and the state could not go back.
+    #[error(
+        "{contradiction}. What was applied since the checkpoint before is not proven, and the state could not be put \
+         back: {source}. `cairn state restore` puts it back when the cause is mended"
+    )]
+    NotBack {
+        /// The checkpoint, and the block that the log has instead.
+        contradiction: Contradiction,
+        /// Why.
+        source: Box<WriterError>,
+    },
     /// The log cannot be read.
     #[error("{0}")]
     Log(#[from] LogError),
@@ -95,6 +122,20 @@ pub enum ReplayError {
 }
 
 impl ReplayError {
+    /// The block of the log that is damaged: it does not decode, is another one, does not link, or its transactions are
+    /// not those of its header. All blocks before it are whole.
+    pub fn damaged_block(&self) -> Option<u32> {
+        match self {
+            ReplayError::Block { number, source, .. } => match &**source {
+                WriterError::Block { fault, .. } => fault.is_damage().then_some(*number),
+                _ => None,
+            },
+            ReplayError::Preverify(PreverifyError::Broken { number, .. }) => Some(*number),
+            ReplayError::Log(LogError::Block { place, fault }) => place.block.filter(|_| fault.is_damage()),
+            _ => None,
+        }
+    }
+
     /// Whether the data is not what a checkpoint says (exit code 3).
     pub fn contradicts_checkpoint(&self) -> bool {
         match self {
@@ -102,27 +143,99 @@ impl ReplayError {
                 source.contradicts_checkpoint()
             }
             ReplayError::PastCheckpoint(error) => error.contradicts_checkpoint(),
+            ReplayError::Preverify(error) => error.contradicts_checkpoint(),
+            ReplayError::Disputed(_) | ReplayError::NotBack { .. } => true,
             _ => false,
         }
     }
 }
 
-/// Replays `log` onto `chain`. The writer is given back whatever happened; what was applied is committed.
+/// Replays `log` onto `chain`. With `preverify`, which is told of the progress, the log's headers are first compared
+/// with the checkpoints. What was applied is committed. The writer is given back, unless the state could not be put
+/// back to a restore point: then what is durable is whole all the same.
 ///
 /// # Errors
 /// [`ReplayError`].
 pub fn replay(
+    mut chain: ChainWriter,
+    log: &BlockLog,
+    context: &PrepareContext,
+    options: &ReplayOptions,
+    meter: &Arc<Meter>,
+    preverify: Option<OnProgress<'_>>,
+) -> (Option<ChainWriter>, Result<Ended, ReplayError>) {
+    match start(&chain, log, options.last_block) {
+        Err(error) => return (Some(chain), Err(error)),
+        Ok(Some(ended)) => return (Some(chain), Ok(ended)),
+        Ok(None) => {}
+    }
+    let proven = match preverify.map(|progress| prove(&chain, log, options, progress)) {
+        None => false,
+        Some(Ok(Some(Preverified::Stopped))) => return (Some(chain), Ok(Ended::Stopped)),
+        Some(Ok(proven)) => proven.is_some(),
+        Some(Err(error)) => return (Some(chain), Err(error.into())),
+    };
+    if proven && options.scratch {
+        chain.make_no_restore_points();
+    }
+    let start_point = match &options.start_point {
+        Some(points) if !proven => StartPoint::keep(points, &chain, log),
+        _ => None,
+    };
+    meter.target.store(last_block(log, options.last_block), Relaxed);
+    let (chain, result) = apply_all(chain, log, context, options, meter);
+    match result {
+        Err(ReplayError::Writer(error)) => match *error {
+            WriterError::Checkpoint(contradiction) => {
+                step_back(chain, log, contradiction, start_point.as_ref())
+            }
+            error => (Some(chain), Err(ReplayError::Writer(Box::new(error)))),
+        },
+        result => (Some(chain), result),
+    }
+}
+
+/// Compares the headers with the checkpoints. `None`: no checkpoint lies ahead in the log.
+fn prove(
+    chain: &ChainWriter,
+    log: &BlockLog,
+    options: &ReplayOptions,
+    progress: OnProgress<'_>,
+) -> Result<Option<Preverified>, PreverifyError> {
+    let pass = Preverification {
+        log,
+        checkpoints: chain.checkpoints(),
+        head: chain.head().id,
+        threads: NonZeroUsize::new(options.threads).unwrap_or(NonZeroUsize::MIN),
+    };
+    let Some((first, last)) = pass.range(options.last_block) else {
+        return Ok(None);
+    };
+    let path = log.path().display();
+    tracing::info!(
+        target: "replay",
+        "Verifying the headers of blocks {first} to {last} of {path} against the checkpoints before anything is applied"
+    );
+    let started = Instant::now();
+    let outcome = pass.run((first, last), &options.stop, progress)?;
+    if outcome != Preverified::Stopped {
+        let seconds = started.elapsed().as_secs_f64();
+        let rate = f64::from(last - first + 1) / seconds.max(1e-9);
+        tracing::info!(
+            target: "replay",
+            "Headers of blocks {first} to {last} are on the chain of the checkpoints ({seconds:.3} s, {rate:.0} blocks/s)"
+        );
+    }
+    Ok(Some(outcome))
+}
+
+fn apply_all(
     chain: ChainWriter,
     log: &BlockLog,
     context: &PrepareContext,
-    options: ReplayOptions,
+    options: &ReplayOptions,
     meter: &Arc<Meter>,
 ) -> (ChainWriter, Result<Ended, ReplayError>) {
-    match start(&chain, log, options.last_block, meter) {
-        Err(error) => return (chain, Err(error)),
-        Ok(Some(ended)) => return (chain, Ok(ended)),
-        Ok(None) => {}
-    }
     let parts = Pipeline::start(
         context,
         PipelineOptions {
@@ -137,7 +250,7 @@ pub fn replay(
     let (first, last) = (chain.head().number + 1, last_block(log, options.last_block));
     let run = RunOptions {
         last_block: Some(last),
-        stop: options.stop,
+        stop: Arc::clone(&options.stop),
         progress: ProgressStyle::Replay { last },
     };
     let writer = WriterLoop::new(chain, prepared, (), Arc::clone(meter), run);
@@ -165,7 +278,6 @@ fn start(
     chain: &ChainWriter,
     log: &BlockLog,
     wanted_last: Option<u32>,
-    meter: &Meter,
 ) -> Result<Option<Ended>, ReplayError> {
     let head = chain.head();
     check_past(chain.checkpoints(), head.number, |number| {
@@ -194,7 +306,6 @@ fn start(
         }
     }
     let last = last_block(log, wanted_last);
-    meter.target.store(last, Relaxed);
     if last < needed {
         let path = log.path().display();
         tracing::info!(target: "replay", "Nothing to replay: state at block {}, {path} ends at {log_head}", head.number);

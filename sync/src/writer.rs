@@ -7,9 +7,10 @@
 mod chain;
 mod error;
 mod progress;
+mod restore_points;
 mod run;
 
 pub use chain::{ChainWriter, ChainWriterOptions};
-pub use error::{BlockFault, WriterError};
+pub use error::{BlockFault, Contradiction, WriterError};
 pub use progress::ProgressStyle;
 pub use run::{Ended, Rejected, Rejection, RunOptions, WriterLoop};

@@ -80,6 +80,19 @@ impl Bench {
     fn right(&self, number: u32) -> String {
         format!("[{number},{}]", self.id(number))
     }
+
+    /// The record of a replay in one go, into another folder.
+    fn straight(&self) -> serde_json::Value {
+        let other = TempDir::new().unwrap();
+        let mut words: Vec<String> = ["replay", "-d", other.path().to_str().unwrap(), "--block-log"]
+            .map(str::to_owned)
+            .into();
+        words.push(self.log.to_str().unwrap().to_owned());
+        words.push("--json".into());
+        words.extend(self.common());
+        words.extend(["--checkpoint".to_owned(), self.right(200)]);
+        cairn(words).expect_code(0).json()
+    }
 }
 
 /// The number is embedded, the rest is invented.
@@ -96,49 +109,167 @@ fn mode_lines(finished: &Finished) -> Vec<&str> {
 }
 
 #[test]
-fn a_wrong_id_stops_before_its_block_and_a_corrected_run_resumes_there() {
+fn a_wrong_id_is_found_before_a_block_is_applied_and_a_corrected_run_goes_on() {
     let Some(bench) = Bench::new("wrong checkpoint") else {
         return;
     };
+    bench.replay(&["--exit-at-block", "150"]).expect_code(0);
     let stopped = bench.replay(&["--checkpoint", &wrong(200)]).expect_code(3);
     let found = bench.id(200);
+    let untrusted = format!("Blocks 151..200 of {} are not on the chain", bench.log.display());
     for text in [
         "Block did not match checkpoint",
-        "200",
         &wrong(200)[5..45],
         &found,
+        "(command line)",
+        "testnet_pattern/block_log). Blocks",
+        &untrusted,
+        "nothing was applied, the state is at block 150",
     ] {
         assert!(stopped.stderr.contains(text), "{text} is missing\n{stopped}");
     }
     let record = stopped.json();
-    assert_eq!(record["head"]["number"], 199, "{record}");
-    assert_eq!(record["durable_block"], 199, "{record}");
+    assert_eq!(record["blocks"], 0, "{record}");
+    assert_eq!(record["head"]["number"], 150, "{record}");
+    assert_eq!(record["durable_block"], 150, "{record}");
     assert_eq!(record["checkpoints_reached"], json!([]), "{record}");
 
     let resumed = bench.replay(&["--checkpoint", &bench.right(200)]).expect_code(0);
     assert!(
         resumed
             .stderr
-            .contains("Resume of replaying. Last applied block: 199"),
+            .contains("Resume of replaying. Last applied block: 150"),
         "{resumed}"
     );
     let record = resumed.json();
     assert_eq!(record["head"]["number"], 1311);
-    assert_eq!(record["blocks"], 1311 - 199, "no block is applied twice");
+    assert_eq!(record["blocks"], 1311 - 150, "no block is applied twice");
     assert_eq!(record["checkpoints_reached"], json!([[200, found]]));
+    assert_eq!(
+        bench.straight()["state"]["registers"],
+        record["state"]["registers"]
+    );
+}
 
-    let other = TempDir::new().unwrap();
-    let straight = {
-        let mut words: Vec<String> = ["replay", "-d", other.path().to_str().unwrap(), "--block-log"]
-            .map(str::to_owned)
-            .into();
-        words.push(bench.log.to_str().unwrap().to_owned());
-        words.push("--json".into());
-        words.extend(bench.common());
-        words.extend(["--checkpoint".to_owned(), bench.right(200)]);
-        cairn(words).expect_code(0).json()
+#[test]
+fn a_checkpoint_above_the_last_wanted_block_proves_it_too() {
+    let Some(bench) = Bench::new("checkpoint above exit-at-block") else {
+        return;
     };
-    assert_eq!(straight["head"], record["head"]);
+    let (right, wrong) = (bench.right(200), wrong(300));
+    let more = [
+        "--exit-at-block",
+        "100",
+        "--checkpoint",
+        &right,
+        "--checkpoint",
+        &wrong,
+    ];
+    let reached = bench.replay(&more).expect_code(0);
+    assert!(
+        reached
+            .stderr
+            .contains("Headers of blocks 1 to 200 are on the chain"),
+        "{reached}"
+    );
+    let more = [
+        "--exit-at-block",
+        "250",
+        "--checkpoint",
+        &right,
+        "--checkpoint",
+        &wrong,
+    ];
+    let stopped = bench.replay(&more).expect_code(3);
+    assert!(stopped.stderr.contains("Blocks 201..300 of"), "{stopped}");
+    assert_eq!(stopped.json()["head"]["number"], 100, "{stopped}");
+}
+
+#[test]
+fn checkpoints_that_contradict_each_other_are_told_apart() {
+    let Some(bench) = Bench::new("contradicting checkpoints") else {
+        return;
+    };
+    let right = bench.right(300);
+    let stopped = bench
+        .replay(&["--checkpoint", &wrong(200), "--checkpoint", &right])
+        .expect_code(3);
+    let text = format!("The checkpoints contradict each other: the log goes through {right}");
+    assert!(stopped.stderr.contains(&text), "{stopped}");
+    let stopped = bench
+        .replay(&["--checkpoint", &wrong(200), "--checkpoint", &wrong(300)])
+        .expect_code(3);
+    let text = "does not go through 1 later one either";
+    assert!(stopped.stderr.contains(text), "{stopped}");
+    assert_eq!(stopped.json()["blocks"], 0, "{stopped}");
+}
+
+#[test]
+fn without_the_pass_over_headers_the_state_goes_back_to_the_last_reached_checkpoint() {
+    let Some(bench) = Bench::new("automatic restore") else {
+        return;
+    };
+    let right = bench.right(200);
+    let more = [
+        "--no-preverify",
+        "--checkpoint",
+        &right,
+        "--checkpoint",
+        &wrong(300),
+    ];
+    let stopped = bench.replay(&more).expect_code(3);
+    let untrusted = format!(
+        "Blocks 201..300 of {} are not on the chain of this checkpoint; the state is back at block 200",
+        bench.log.display()
+    );
+    let found = bench.id(300);
+    for text in [
+        untrusted.as_str(),
+        "Block did not match checkpoint",
+        found.as_str(),
+    ] {
+        assert!(stopped.stderr.contains(text), "{text} is missing\n{stopped}");
+    }
+    let record = stopped.json();
+    assert_eq!(record["head"]["number"], 200, "{record}");
+    assert_eq!(record["durable_block"], 200, "{record}");
+    assert_eq!(
+        record["checkpoints_reached"],
+        json!([[200, bench.id(200)]]),
+        "{record}"
+    );
+
+    let record = bench.replay(&["--checkpoint", &right]).expect_code(0).json();
+    assert_eq!(record["blocks"], 1311 - 200, "{record}");
+    assert_eq!(bench.straight()["state"], record["state"]);
+}
+
+#[test]
+fn without_a_reached_checkpoint_the_state_goes_back_to_where_the_run_began() {
+    let Some(bench) = Bench::new("automatic restore to the start") else {
+        return;
+    };
+    let stopped = bench
+        .replay(&["--no-preverify", "--checkpoint", &wrong(100)])
+        .expect_code(3);
+    assert_eq!(stopped.json()["head"]["number"], 0, "{stopped}");
+    assert!(
+        stopped.stderr.contains("the state is back at block 0"),
+        "{stopped}"
+    );
+    bench.replay(&["--exit-at-block", "150"]).expect_code(0);
+    let stopped = bench
+        .replay(&["--no-preverify", "--checkpoint", &wrong(300)])
+        .expect_code(3);
+    assert_eq!(stopped.json()["head"]["number"], 150, "{stopped}");
+    let text = "back at block 150, where this run began; blocks 1..150 had been applied before it";
+    assert!(stopped.stderr.contains(text), "{stopped}");
+    let state = Path::new(&bench.node()).join("state");
+    assert!(
+        !state.join("start-point").exists(),
+        "nothing is left of the start"
+    );
+    bench.replay(&[]).expect_code(0);
 }
 
 #[test]

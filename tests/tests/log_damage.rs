@@ -179,6 +179,26 @@ fn a_block_in_the_wrong_place_is_named_with_its_offset() {
     let words = ["log", "verify", bad.path().to_str().unwrap()];
     let refused = cairn(words.into_iter().chain(CHAIN)).expect_code(1);
     assert!(refused.stderr.contains("301"), "{refused}");
+
+    // Below a checkpoint it is found before anything is applied.
+    let node = TempDir::new().unwrap();
+    let checkpoint = format!("[350,{}]", read_id(&source, 350).unwrap());
+    let words = [
+        "replay",
+        "-d",
+        node.path().to_str().unwrap(),
+        "--block-log",
+        bad.path().to_str().unwrap(),
+        "--checkpoint",
+        &checkpoint,
+        "--json",
+    ];
+    let refused = cairn(words.into_iter().chain(CHAIN)).expect_code(3);
+    assert_eq!(refused.json()["blocks"], 0, "{refused}");
+    let place = format!("block 301, offset {offset} of {}", file.display());
+    for text in ["log breaks at 301", &place, "Blocks 1..350 of"] {
+        assert!(refused.stderr.contains(text), "{text} is missing\n{refused}");
+    }
 }
 
 #[test]

@@ -25,6 +25,13 @@ pub enum LogCommand {
     Verify(VerifyArgs),
     /// Print the ids of a range of blocks, one `NUMBER ID` a line.
     Ids(IdsArgs),
+    /// Print a file for checkpoint-file from a log that you trust.
+    ///
+    /// Every Nth block of the log, and the last one, which vouches for all blocks of the log: whoever uses the file
+    /// ends with the head of this log or says why not. The ids are computed from the bytes and the links between all
+    /// blocks are checked on the way; a log that is not whole gives no file. The first lines are comments that say where the file
+    /// comes from. Dense checkpoints tell a node earlier that something is wrong; they make it neither safer nor faster.
+    Checkpoints(CheckpointsArgs),
     /// Print one block.
     Get(GetArgs),
     /// Decode one raw block from a file or standard input, as bytes or as hex.
@@ -103,6 +110,23 @@ pub struct IdsArgs {
     pub to: Option<u32>,
 
     /// Print one JSON object {"ids":[[NUMBER,"ID"],...]} instead of lines.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `cairn log checkpoints`.
+#[derive(Clone, Debug, Args)]
+pub struct CheckpointsArgs {
+    /// The log.
+    #[command(flatten)]
+    pub log: LogArgs,
+
+    /// Distance between two checkpoints, in blocks.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub every: u32,
+
+    /// Print one JSON object {"chain":...,"log":...,"first_block":...,"head":{...},"checkpoints":[[NUMBER,"ID"],...]}
+    /// on one line instead.
     #[arg(long)]
     pub json: bool,
 }

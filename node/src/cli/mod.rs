@@ -14,9 +14,11 @@ use clap::{Parser, Subcommand};
 pub use config_options::{OptionArgs, ReplayOptions, RunOptions};
 pub use demo::DemoArgs;
 pub use devnet::{DevnetCommand, GenerateArgs};
-pub use log::{ChainArgs, DecodeArgs, GetArgs, IdsArgs, InfoArgs, LogArgs, LogCommand, VerifyArgs};
+pub use log::{
+    ChainArgs, CheckpointsArgs, DecodeArgs, GetArgs, IdsArgs, InfoArgs, LogArgs, LogCommand, VerifyArgs,
+};
 pub use run::{ReplayArgs, RunArgs};
-pub use state::{StateCommand, StateGetArgs, StateIdentityArgs, StateInfoArgs};
+pub use state::{StateCommand, StateGetArgs, StateIdentityArgs, StateInfoArgs, StateRestoreArgs};
 
 /// What the exit codes mean, under the help of the program.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 the data contradicts a checkpoint.\n\
@@ -52,7 +54,7 @@ pub enum Command {
     /// written, and no artifacts file is believed.
     #[command(subcommand)]
     Log(LogCommand),
-    /// Look into the state of a node that is not running. Nothing is written.
+    /// Look into the state of a node that is not running, or put it back to a checkpoint.
     #[command(subcommand)]
     State(StateCommand),
     /// Local chains for development.

@@ -4,11 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Commands on the state of a node that is not running.
+/// Commands on the state of a node. Only `restore` writes, and not while the node is running.
 #[derive(Clone, Debug, Subcommand)]
 pub enum StateCommand {
-    /// Print the head block, the number and size of the registers, and the digest over all of them.
+    /// Print the head block, the number and size of the registers, the digest over all of them, and the restore points.
     Info(StateInfoArgs),
+    /// Put the state back to a restore point, as it was when a checkpoint was reached.
+    ///
+    /// The restore point stays, and the block log is not touched: the next `cairn run` or `cairn replay` applies what
+    /// the log has beyond the restore point again. Killed at any moment, the old state or the restored one is there.
+    Restore(StateRestoreArgs),
     /// Print the registers of one owner.
     Get(StateGetArgs),
     /// Print counts and digests of the identity state: accounts, authorities, witnesses, votes, comments.
@@ -21,6 +26,22 @@ pub struct StateInfoArgs {
     /// The node's data folder.
     #[arg(short = 'd', long, value_name = "DIR")]
     pub data_dir: PathBuf,
+
+    /// Print one JSON object on one line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `cairn state restore`.
+#[derive(Clone, Debug, Args)]
+pub struct StateRestoreArgs {
+    /// The node's data folder.
+    #[arg(short = 'd', long, value_name = "DIR")]
+    pub data_dir: PathBuf,
+
+    /// Block number of the restore point; `cairn state info` lists them [default: the newest one]
+    #[arg(long, value_name = "NUMBER")]
+    pub to: Option<u32>,
 
     /// Print one JSON object on one line.
     #[arg(long)]

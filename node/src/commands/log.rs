@@ -2,7 +2,7 @@
 
 use crate::cli::LogCommand;
 use crate::exit::{CommandError, ExitCode};
-use crate::log_commands::{decode, get, ids, info, verify};
+use crate::log_commands::{checkpoints, decode, get, ids, info, verify};
 
 /// Looks into a block log.
 ///
@@ -13,6 +13,7 @@ pub fn execute(command: &LogCommand) -> Result<ExitCode, CommandError> {
         LogCommand::Info(args) => info::execute(args),
         LogCommand::Verify(args) => verify::execute(args),
         LogCommand::Ids(args) => ids::execute(args),
+        LogCommand::Checkpoints(args) => checkpoints::execute(args),
         LogCommand::Get(args) => get::execute(args),
         LogCommand::Decode(args) => decode::execute(args),
     }

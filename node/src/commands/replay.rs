@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use cairn_block_log::{BlockLog, BlockLogWriter};
 use cairn_sync::pipeline::{LogForm, ValidationPlan};
+use cairn_sync::preverify::OnProgress;
 use cairn_sync::replay::{ReplayError, ReplayOptions, announce_modes, replay};
 use cairn_sync::stats::WorkSource;
 use cairn_sync::writer::{ChainWriter, Ended};
@@ -15,6 +16,7 @@ use crate::cli::ReplayArgs;
 use crate::config::{Settings, StopAt};
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
+use crate::progress::Progress;
 use crate::run::{FinalRecord, OwnLog, ProgressBar, RunFacts, Session, open_foreign_log};
 
 /// Replays a block log into the state of the data folder. With `--block-log` and no data folder the state is
@@ -45,7 +47,7 @@ pub fn execute(args: &ReplayArgs, log_level: Option<&str>) -> Result<ExitCode, C
     let chain = session.open_writer(own)?;
     let reporter = session.start_reporter(WorkSource::BlockLog)?;
     let bar = ProgressBar::start("replaying", &session.meter);
-    let (chain, replayed) = replay_log(&session, chain, &log, plan);
+    let (chain, replayed) = replay_log(&session, chain, &log, plan, scratch.is_some())?;
     drop((reporter, bar));
     let summed_up = finish(&session, &chain, replayed.facts, &log);
     let closed = chain.finish().map(drop);
@@ -70,13 +72,18 @@ pub struct Replayed {
     pub facts: RunFacts,
 }
 
-/// Replays `log` from the writer's head on; says before which rules are in force.
+/// Replays `log` from the writer's head on; says before which rules are in force. `scratch`: the state is thrown away
+/// afterwards.
+///
+/// # Errors
+/// When the state could not be put back after a contradiction. What fails otherwise is in [`Replayed`].
 pub fn replay_log(
     session: &Session,
     chain: ChainWriter,
     log: &BlockLog,
     plan: ValidationPlan,
-) -> (ChainWriter, Replayed) {
+    scratch: bool,
+) -> Result<(ChainWriter, Replayed), CommandError> {
     let first = chain.head().number + 1;
     announce_modes(&session.settings.checkpoints, plan.reduced_through, first);
     if session.settings.validate_during_replay {
@@ -86,11 +93,30 @@ pub fn replay_log(
         threads: session.settings.threads,
         last_block: session.settings.stop.map(StopAt::number),
         stop: Arc::clone(&session.stop),
+        start_point: Some(session.data_dir.start_point()),
+        scratch,
+    };
+    let mut bar: Option<Progress> = None;
+    let mut progress = |done, total| {
+        bar.get_or_insert_with(|| Progress::start("verifying headers", "blocks", total))
+            .set(done);
+        if done == total {
+            bar = None;
+        }
+    };
+    let preverify: Option<OnProgress<'_>> = match session.settings.preverify {
+        true => Some(&mut progress),
+        false => None,
     };
     let context = session.prepare_context(LogForm::None, plan);
     let (started, before) = (Instant::now(), session.meter.clock.read());
-    let (chain, result) = replay(chain, log, &context, options, &session.meter);
+    let (chain, result) = replay(chain, log, &context, &options, &session.meter, preverify);
     let (elapsed, writer) = (started.elapsed(), session.meter.clock.read().since(&before));
+    let (chain, result) = match (chain, result) {
+        (Some(chain), result) => (chain, result),
+        (None, Err(error)) => return Err(CommandError::contradiction(error)),
+        (None, Ok(_)) => return Err(CommandError::Failed(anyhow::anyhow!("the writer is gone"))),
+    };
     let (ended, error) = match &result {
         Ok(Ended::Stopped) => ("stopped", None),
         Ok(_) => ("done", None),
@@ -99,18 +125,13 @@ pub fn replay_log(
     if ended == "done" {
         tracing::info!(target: "replay", "Done reindexing, elapsed time: {:.6} sec", elapsed.as_secs_f64());
     }
-    (
-        chain,
-        Replayed {
-            result,
-            facts: RunFacts {
-                ended,
-                error,
-                elapsed,
-                writer,
-            },
-        },
-    )
+    let facts = RunFacts {
+        ended,
+        error,
+        elapsed,
+        writer,
+    };
+    Ok((chain, Replayed { result, facts }))
 }
 
 /// hived skips the checks of blocks in a replay; with checkpoints, what lies above the last one has nobody's word

@@ -9,9 +9,9 @@ use cairn_p2p::{Endpoint, Identity, Network, NetworkConfig, NetworkHandle, SeedL
 use cairn_sync::check_past;
 use cairn_sync::download::{BlockNetwork, SchedulerOptions, SyncOptions, sync};
 use cairn_sync::pipeline::ValidationPlan;
-use cairn_sync::replay::announce_modes;
+use cairn_sync::replay::{ReplayError, announce_modes};
 use cairn_sync::stats::WorkSource;
-use cairn_sync::writer::{ChainWriter, Ended};
+use cairn_sync::writer::{ChainWriter, Ended, WriterError};
 
 use super::replay::{replay_log, replay_plan};
 use crate::cli::RunArgs;
@@ -19,7 +19,7 @@ use crate::config::{Settings, StopAt, example};
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
 use crate::peering::{PeerNetwork, ServedLog};
-use crate::run::{FinalRecord, OwnLog, ProgressBar, RunFacts, Session};
+use crate::run::{FinalRecord, OwnLog, ProgressBar, RunFacts, Session, forget_set_aside, tell_set_aside};
 
 /// How often a node without work looks whether it is to end.
 const IDLE: Duration = Duration::from_millis(100);
@@ -42,11 +42,15 @@ pub fn execute(args: &RunArgs, log_level: Option<&str>) -> Result<ExitCode, Comm
     if session.settings.force_replay {
         session.data_dir.remove_state()?;
     }
-    let own = OwnLog::open(
-        &session.data_dir.blockchain(),
+    let (folder, settings, dictionaries) = (
+        session.data_dir.blockchain(),
         &session.settings,
         &session.dictionaries,
-    )?;
+    );
+    let own = match settings.exit_before_sync {
+        true => OwnLog::open(&folder, settings, dictionaries)?,
+        false => OwnLog::open_to_sync(&folder, settings, dictionaries, &session.data_dir)?,
+    };
     let (writer, reader) = own.map_or((None, None), |own| (Some(own.writer), Some(own.reader)));
     let chain = session.open_writer(writer)?;
     let mut node = Node {
@@ -54,7 +58,7 @@ pub fn execute(args: &RunArgs, log_level: Option<&str>) -> Result<ExitCode, Comm
         reader,
         started: Instant::now(),
     };
-    let (chain, result) = node.run(chain);
+    let (chain, result) = node.run(chain)?;
     node.finish(chain, result)
 }
 
@@ -72,19 +76,24 @@ enum Outcome {
 }
 
 impl Node {
-    fn run(&mut self, chain: ChainWriter) -> (ChainWriter, Result<Outcome, CommandError>) {
-        let (chain, replayed) = self.replay_own_log(chain);
+    /// # Errors
+    /// When there is no writer any more; other faults come with it.
+    fn run(
+        &mut self,
+        chain: ChainWriter,
+    ) -> Result<(ChainWriter, Result<Outcome, CommandError>), CommandError> {
+        let (chain, replayed) = self.replay_own_log(chain)?;
         match replayed {
             Ok(None) => {}
-            Ok(Some(outcome)) => return (chain, Ok(outcome)),
-            Err(error) => return (chain, Err(error)),
+            Ok(Some(outcome)) => return Ok((chain, Ok(outcome))),
+            Err(error) => return Ok((chain, Err(error))),
         }
         if self.session.settings.exit_before_sync {
-            return (chain, Ok(Outcome::Done));
+            return Ok((chain, Ok(Outcome::Done)));
         }
         let network = match self.start_network() {
             Ok(network) => network,
-            Err(error) => return (chain, Err(error.into())),
+            Err(error) => return Ok((chain, Err(error.into()))),
         };
         let (chain, result) = self.sync(chain, &network);
         self.session.runtime.block_on(network.shutdown());
@@ -92,36 +101,74 @@ impl Node {
             (Ok(Outcome::Done), Some(StopAt::Stop(number))) => Ok(self.wait_in_api_mode(number)),
             (result, _) => result,
         };
-        (chain, result)
+        Ok((chain, result))
     }
 
     /// Applies what the log has and the state has not. `Some`: the run ends here.
-    fn replay_own_log(&self, chain: ChainWriter) -> (ChainWriter, Result<Option<Outcome>, CommandError>) {
+    fn replay_own_log(
+        &self,
+        chain: ChainWriter,
+    ) -> Result<(ChainWriter, Result<Option<Outcome>, CommandError>), CommandError> {
         let head = chain.head().number;
         let stored = |number| cairn_sync::id_if_there(self.reader.as_ref()?, number);
         if let Err(error) = check_past(&self.session.settings.checkpoints, head, stored) {
-            return (chain, Err(CommandError::contradiction(error)));
+            return Ok((chain, Err(CommandError::contradiction(error))));
         }
         let Some(reader) = &self.reader else {
-            return (chain, Ok(None));
+            return Ok((chain, Ok(None)));
         };
-        if reader.head_number().unwrap_or(0) <= head {
-            return (chain, Ok(None));
+        let mut chain = chain;
+        loop {
+            if reader.head_number().unwrap_or(0) <= chain.head().number {
+                return Ok((chain, Ok(None)));
+            }
+            let plan = replay_plan(&self.session.settings);
+            let reporter = match self.session.start_reporter(WorkSource::BlockLog) {
+                Ok(reporter) => reporter,
+                Err(error) => return Ok((chain, Err(error.into()))),
+            };
+            let bar = ProgressBar::start("replaying", &self.session.meter);
+            let (writer, replayed) = replay_log(&self.session, chain, reader, plan, false)?;
+            chain = writer;
+            drop((reporter, bar));
+            let error = match replayed.result {
+                Ok(ended) => return Ok((chain, Ok(self.outcome(ended)))),
+                Err(error) => error,
+            };
+            match self.cut_damage(&mut chain, &error) {
+                Ok(true) => {}
+                Ok(false) if error.contradicts_checkpoint() => {
+                    return Ok((chain, Err(CommandError::contradiction(error))));
+                }
+                Ok(false) => return Ok((chain, Err(CommandError::Failed(error.into())))),
+                Err(error) => return Ok((chain, Err(CommandError::Failed(error.into())))),
+            }
         }
-        let plan = replay_plan(&self.session.settings);
-        let reporter = match self.session.start_reporter(WorkSource::BlockLog) {
-            Ok(reporter) => reporter,
-            Err(error) => return (chain, Err(error.into())),
+    }
+
+    /// Cuts a damaged block and those behind it off the log, so that they are fetched again; `false`: the fault is
+    /// another one, or it is not to be mended.
+    fn cut_damage(&self, chain: &mut ChainWriter, error: &ReplayError) -> Result<bool, WriterError> {
+        let settings = &self.session.settings;
+        let first = self.reader.as_ref().and_then(BlockLog::first_number);
+        let Some(number) = error.damaged_block() else {
+            return Ok(false);
         };
-        let bar = ProgressBar::start("replaying", &self.session.meter);
-        let (chain, replayed) = replay_log(&self.session, chain, reader, plan);
-        drop((reporter, bar));
-        let result = match replayed.result {
-            Ok(ended) => Ok(self.outcome(ended)),
-            Err(error) if error.contradicts_checkpoint() => Err(CommandError::contradiction(error)),
-            Err(error) => Err(CommandError::Failed(error.into())),
+        // When the very first block is not whole, it is rather the chain that was named wrongly.
+        let whole_before = number > first.unwrap_or(1) && number > chain.head().number;
+        if !settings.block_log.auto_fixing || settings.exit_before_sync || !whole_before {
+            return Ok(false);
+        }
+        let Some(kept) = chain.set_log_aside_after(number - 1)? else {
+            return Ok(false);
         };
-        (chain, result)
+        tracing::warn!(
+            target: "reconcile",
+            "the block log is damaged and was cut behind block {}: {error}",
+            number - 1
+        );
+        tell_set_aside(&kept);
+        Ok(true)
     }
 
     /// What the end of the replay of the own log means for the run.
@@ -248,6 +295,12 @@ impl Node {
         };
         let record = FinalRecord::gather(&chain, &settings.chain.name, &self.session.meter, facts);
         let closed = chain.finish().map(drop);
+        if closed.is_ok() {
+            let durable = self.session.meter.read().durable;
+            if let Err(error) = forget_set_aside(&self.session.data_dir.blockchain(), durable) {
+                tracing::warn!(target: "reconcile", "{error}");
+            }
+        }
         if let Ok(record) = &record {
             tracing::info!(target: "run", "{}", record.summary());
             if settings.json {

@@ -57,6 +57,8 @@ pub struct Settings {
     pub force_replay: bool,
     /// Check everything during a replay.
     pub validate_during_replay: bool,
+    /// Whether a log is compared with the checkpoints before anything of it is applied.
+    pub preverify: bool,
     /// End before connecting to peers.
     pub exit_before_sync: bool,
     /// The last block to apply.

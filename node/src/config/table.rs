@@ -234,6 +234,16 @@ pub const OPTIONS: &[OptionSpec] = &[
     .flag()
     .source(Source::HivedCommandLine)
     .in_replay(),
+    OptionSpec::new(
+        "no-preverify",
+        Run,
+        Kind::Bool,
+        "Apply a block log without reading it twice: by default its headers are first compared with the checkpoints, so \
+         that nothing of a log of another chain is applied.",
+    )
+    .flag()
+    .source(Source::Cairn)
+    .in_replay(),
     OptionSpec::new("exit-before-sync", Run, Kind::Bool, "End the run after the replay, before connecting to peers.")
         .flag()
         .source(Source::HivedCommandLine),

@@ -1,22 +1,8 @@
 //! From stored bytes to a block, with the place in the log in every error.
 
-use cairn_block_log::{BlockDecoder, BlockFault, BlockLog, LogError, Place, StoredBlock};
-use cairn_chain::{BlockId, DecodedBlock, SignedHeader, Symbols, UnpackError, UnpackErrorKind};
-
-/// The error for a block of the log.
-pub(super) fn fault(log: &BlockLog, number: u32, fault: BlockFault) -> LogError {
-    match log.offset_of(number) {
-        Ok((file, offset)) => LogError::Block {
-            place: Place {
-                file,
-                offset,
-                block: Some(number),
-            },
-            fault,
-        },
-        Err(error) => error,
-    }
-}
+use cairn_block_log::{BlockDecoder, BlockFault, BlockLog, LogError, StoredBlock};
+use cairn_chain::{DecodedBlock, Symbols, UnpackError, UnpackErrorKind};
+use cairn_sync::block_error;
 
 /// Decompresses and decodes a block, and checks that it is the one that belongs there.
 pub(super) fn decode(
@@ -26,29 +12,13 @@ pub(super) fn decode(
     symbols: Symbols,
 ) -> Result<DecodedBlock, LogError> {
     let number = stored.number;
-    let with_place = |error| fault(log, number, error);
+    let with_place = |error| block_error(log, number, error);
     let raw = decoder
         .decode_owned(stored)
         .map_err(|error| with_place(error.into()))?;
     let block = DecodedBlock::decode(raw, symbols).map_err(|error| with_place(error.into()))?;
     check_number(number, block.number()).map_err(with_place)?;
     Ok(block)
-}
-
-/// Computes a block's id; only its header is decoded.
-pub(super) fn id(
-    log: &BlockLog,
-    decoder: &mut BlockDecoder,
-    stored: StoredBlock,
-) -> Result<BlockId, LogError> {
-    let number = stored.number;
-    let with_place = |error| fault(log, number, error);
-    let raw = decoder
-        .decode_owned(stored)
-        .map_err(|error| with_place(error.into()))?;
-    let (header, _) = SignedHeader::unpack_prefix(&raw).map_err(|error| with_place(error.into()))?;
-    check_number(number, header.number()).map_err(with_place)?;
-    Ok(header.id())
 }
 
 fn check_number(expected: u32, found: u32) -> Result<(), BlockFault> {

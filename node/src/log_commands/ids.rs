@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use anyhow::anyhow;
 use cairn_block_log::LogError;
 use cairn_chain::BlockId;
+use cairn_sync::{link_of, walk};
 use serde_json::json;
 
 use crate::cli::IdsArgs;
@@ -13,7 +14,6 @@ use crate::exit::{CommandError, ExitCode};
 use crate::output;
 
 use super::source::{LogSource, threads};
-use super::walk;
 
 /// Prints the ids.
 ///
@@ -78,7 +78,7 @@ fn each(
     mut write: impl FnMut(BlockId) -> io::Result<()>,
 ) -> Result<(), EachError> {
     let mut result = Ok(());
-    let id_of = |decoder: &mut _, stored| super::block::id(&source.log, decoder, stored);
+    let id_of = |decoder: &mut _, stored| link_of(&source.log, decoder, stored).map(|link| link.id);
     walk::in_order(&source.log, from, to, threads(), id_of, |id| {
         let written = match id.and_then(|id| id) {
             Ok(id) => write(id).map_err(EachError::Output),

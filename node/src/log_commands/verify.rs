@@ -15,6 +15,7 @@ use std::time::Instant;
 use cairn_block_log::{BlockFault, Place, StoredBlock};
 use cairn_chain::{BlockId, Time};
 use cairn_sync::checkpoint::{self, Checkpoint, Checkpoints, ConfiguredCheckpoint};
+use cairn_sync::{Break, HeaderChain, Link, block_error, walk};
 
 use crate::cli::VerifyArgs;
 use crate::config::{ConfigProblem, ConfigProblems, Origin};
@@ -24,7 +25,6 @@ use crate::progress::Progress;
 
 use super::block;
 use super::source::{LogSource, threads};
-use super::walk;
 pub use fault::{Contradiction, Fault};
 pub use verdict::Verified;
 
@@ -85,8 +85,7 @@ fn checkpoints(values: &[String], file: Option<&Path>) -> Result<Checkpoints, Co
 
 /// What the fold needs of a block.
 struct Checked {
-    id: BlockId,
-    previous: BlockId,
+    link: Link,
     time: Time,
     transactions: usize,
 }
@@ -105,10 +104,13 @@ pub fn verify(
         return Err(Fault::Empty);
     };
     let mut progress = Progress::start("verifying", "blocks", u64::from(head - first) + 1);
-    let (due, checkpoints_outside): (Vec<_>, Vec<_>) = checkpoints
+    let checkpoints_outside = checkpoints
         .iter()
-        .partition(|checkpoint| (first..=head).contains(&checkpoint.number));
-    let mut due = due.into_iter().peekable();
+        .filter(|checkpoint| !(first..=head).contains(&checkpoint.number))
+        .collect();
+    // The block before the first of a pruned log is not at hand; block 1 names no block.
+    let before = (first == 1).then_some(BlockId::ZERO);
+    let mut chain_of_ids = HeaderChain::new(checkpoints, first, before);
     let mut verified = Verified {
         first,
         head: BlockId::ZERO,
@@ -129,11 +131,13 @@ pub fn verify(
         let decoded = block::decode(log, decoder, stored, chain.symbols)?;
         decoded
             .check_merkle_root(chain)
-            .map_err(|mismatch| block::fault(log, number, mismatch.into()))?;
+            .map_err(|mismatch| block_error(log, number, mismatch.into()))?;
         let header = &decoded.block().header;
         Ok(Checked {
-            id: decoded.id(),
-            previous: header.previous,
+            link: Link {
+                id: decoded.id(),
+                previous: header.previous,
+            },
             time: header.timestamp,
             transactions: decoded.block().transactions.len(),
         })
@@ -141,37 +145,39 @@ pub fn verify(
     let mut fault = None;
     walk::in_order(log, first, head, threads, check, |checked| {
         let good = (verified.head != BlockId::ZERO).then(|| verified.head.number());
+        let broken = |error| Fault::Log {
+            error: Box::new(error),
+            good,
+        };
         let outcome = checked
             .and_then(|checked| checked)
+            .map_err(broken)
             .and_then(|checked| {
-                link(&verified, &checked).map(|()| checked).map_err(|fault| {
-                    block::fault(log, verified.head.number().wrapping_add(1).max(first), fault)
-                })
-            })
-            .map_err(|error| Fault::Log {
-                error: Box::new(error),
-                good,
-            })
-            .and_then(|checked| {
-                let number = checked.id.number();
-                if let Some(checkpoint) = due.next_if(|next| next.number == number) {
-                    if checkpoint.id != checked.id {
-                        return Err(contradiction(source, checkpoints, checkpoint, checked.id));
+                match chain_of_ids.follow(checked.link) {
+                    Ok(None) => {}
+                    Ok(Some(checkpoint)) => {
+                        tracing::info!(
+                            target: "test_checkpoint",
+                            "Checkpoint [{},{}] reached.", checkpoint.number, checkpoint.id
+                        );
+                        verified.checkpoints_reached.push(checkpoint);
                     }
-                    tracing::info!(
-                        target: "test_checkpoint",
-                        "Checkpoint [{},{}] reached.", checkpoint.number, checkpoint.id
-                    );
-                    verified.checkpoints_reached.push(checkpoint);
+                    Err(Break::Link { expected, found }) => {
+                        let fault = BlockFault::Link { expected, found };
+                        return Err(broken(block_error(log, checked.link.id.number(), fault)));
+                    }
+                    Err(Break::Checkpoint { checkpoint, found }) => {
+                        return Err(contradiction(source, checkpoints, checkpoint, found));
+                    }
                 }
                 Ok(checked)
             });
         match outcome {
             Ok(checked) => {
-                verified.head = checked.id;
+                verified.head = checked.link.id;
                 verified.head_time = checked.time;
                 verified.transactions += checked.transactions as u64;
-                progress.set(u64::from(checked.id.number() - first) + 1);
+                progress.set(u64::from(checked.link.id.number() - first) + 1);
                 ControlFlow::Continue(())
             }
             Err(found) => {
@@ -184,19 +190,6 @@ pub fn verify(
         Some(fault) => Err(fault),
         None => Ok(verified),
     }
-}
-
-/// The block names the id of the block before; the first of a whole log names no block.
-fn link(verified: &Verified, checked: &Checked) -> Result<(), BlockFault> {
-    let at_start = verified.head == BlockId::ZERO;
-    // The block before the first of a pruned log is not at hand.
-    if at_start && verified.first > 1 || checked.previous == verified.head {
-        return Ok(());
-    }
-    Err(BlockFault::Link {
-        expected: verified.head,
-        found: checked.previous,
-    })
 }
 
 fn contradiction(

@@ -3,10 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cairn_block_log::{BlockLog, BlockLogWriter, CutPolicy, Dictionaries, Layout, LogError, WriterOptions};
+use cairn_block_log::{
+    BlockLog, BlockLogWriter, CutPolicy, Dictionaries, Layout, LogError, SetAside, WriterOptions,
+};
 use cairn_chain::ChainSpec;
+use cairn_sync::id_if_there;
 
 use crate::config::{BlockLogSplit, Settings};
+use crate::data_dir::DataDir;
 
 /// The node's own log, open for appending, and the same log for reading.
 #[derive(Debug)]
@@ -27,6 +31,41 @@ impl OwnLog {
         folder: &Path,
         settings: &Settings,
         dictionaries: &Arc<Dictionaries>,
+    ) -> anyhow::Result<Option<Self>> {
+        Self::open_cutting(folder, settings, dictionaries, CutPolicy::Torn)
+    }
+
+    /// The same for a node that is about to sync: damage above the state's head is cut off as well, with all blocks
+    /// behind it, which are fetched again. Their bytes are kept beside the log.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_to_sync(
+        folder: &Path,
+        settings: &Settings,
+        dictionaries: &Arc<Dictionaries>,
+        data_dir: &DataDir,
+    ) -> anyhow::Result<Option<Self>> {
+        let error = match Self::open(folder, settings, dictionaries) {
+            Err(error) if settings.block_log.auto_fixing => error,
+            outcome => return outcome,
+        };
+        let damaged = matches!(
+            error.downcast_ref(),
+            Some(LogError::DamagedInside { .. } | LogError::TooMuchDamage { .. })
+        );
+        if !damaged || !is_whole_up_to_state(folder, settings, dictionaries, data_dir) {
+            return Err(error);
+        }
+        tracing::warn!(target: "reconcile", "{}", crate::exit::full_text(error.as_ref()));
+        Self::open_cutting(folder, settings, dictionaries, CutPolicy::AnythingKept)
+    }
+
+    fn open_cutting(
+        folder: &Path,
+        settings: &Settings,
+        dictionaries: &Arc<Dictionaries>,
+        policy: CutPolicy,
     ) -> anyhow::Result<Option<Self>> {
         let blocks_per_part = settings.chain.blocks_per_log_part;
         let wanted = match settings.block_log.split {
@@ -54,17 +93,74 @@ impl OwnLog {
             layout,
             chain: &settings.chain,
             dictionaries: Arc::clone(dictionaries),
-            cut: CutPolicy::Torn,
+            cut: policy,
         };
         let (writer, repair) = BlockLogWriter::open(folder, &options)?;
-        if let Some(cut) = repair.cut {
-            tracing::warn!(target: "block_log", "torn tail cut off the block log: {cut}");
+        match (repair.cut, repair.kept) {
+            (Some(cut), None) => {
+                tracing::warn!(target: "block_log", "torn tail cut off the block log: {cut}");
+            }
+            (Some(cut), Some(kept)) => {
+                tracing::warn!(target: "reconcile", "damaged blocks cut off the block log: {cut}");
+                tell_set_aside(&kept);
+            }
+            (None, _) => {}
         }
         for path in repair.artifacts_made {
             tracing::info!(target: "block_log", "index made from the blocks: {}", path.display());
         }
         let reader = writer.reader();
         Ok(Some(Self { writer, reader }))
+    }
+}
+
+/// Says where blocks are that were cut off the log.
+pub fn tell_set_aside(kept: &SetAside) {
+    let SetAside { first, last, files } = kept;
+    let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+    tracing::warn!(
+        target: "reconcile",
+        "blocks {first} to {last} are fetched again; their bytes are kept in {} until then",
+        files.join(", ")
+    );
+}
+
+/// Removes the bytes of blocks that were cut off the log and are there again.
+pub fn forget_set_aside(folder: &Path, durable: u32) -> Result<(), LogError> {
+    for kept in SetAside::find(folder)? {
+        if kept.last <= durable {
+            kept.remove()?;
+            for file in &kept.files {
+                tracing::info!(
+                    target: "reconcile",
+                    "{}: removed, blocks {} to {} are in the block log again",
+                    file.display(),
+                    kept.first,
+                    kept.last
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the part of the log before the damage is this chain's and reaches up to the state's head: then what comes
+/// behind can be fetched again.
+fn is_whole_up_to_state(
+    folder: &Path,
+    settings: &Settings,
+    dictionaries: &Arc<Dictionaries>,
+    data_dir: &DataDir,
+) -> bool {
+    let chain = &settings.chain;
+    let prefix =
+        BlockLog::open_whole_prefix(folder, chain.blocks_per_log_part, Arc::clone(dictionaries), chain);
+    let Ok((log, _)) = prefix else { return false };
+    let head = data_dir.read_state().ok().and_then(|store| store.head());
+    match head.filter(|head| head.number > 0) {
+        Some(head) => id_if_there(&log, head.number).is_some_and(|id| id.0 == head.id),
+        // Nothing was ever applied: at least one block must be whole for this chain.
+        None => log.head_number().is_some(),
     }
 }
 

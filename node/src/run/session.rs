@@ -12,6 +12,7 @@ use cairn_sync::pipeline::{LogForm, PrepareContext, ValidationPlan};
 use cairn_sync::stats::{Meter, Reporter, ReporterOptions, WorkSource};
 use cairn_sync::writer::{ChainWriter, ChainWriterOptions};
 
+use super::reconcile::reconcile;
 use super::signals::stop_on_signals;
 use crate::config::Settings;
 use crate::data_dir::DataDir;
@@ -69,7 +70,7 @@ impl Session {
         self.stop.load(Relaxed)
     }
 
-    /// The writer over this folder's state and, if there is one, its block log.
+    /// The writer over this folder's state and, if there is one, its block log; the two are reconciled.
     ///
     /// # Errors
     /// When the state cannot be opened, or the log is behind it.
@@ -79,13 +80,17 @@ impl Session {
             .chain_choice
             .as_ref()
             .map(|choice| choice.0.value.as_str());
-        let state = self.data_dir.open_state(&self.settings.chain, choice)?;
+        let mut state = self.data_dir.open_state(&self.settings.chain, choice)?;
+        if let Some(log) = &log {
+            state = reconcile(state, &log.reader(), &self.data_dir.restore_points())?;
+        }
         let options = ChainWriterOptions {
             log,
             checkpoints: self.settings.checkpoints.clone(),
             policy: self.commit_policy(),
             meter: Arc::clone(&self.meter),
             view: Arc::clone(&self.view),
+            restore_points: Some(self.data_dir.restore_points()),
         };
         Ok(ChainWriter::new(state, options)?)
     }

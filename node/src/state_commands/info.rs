@@ -1,4 +1,4 @@
-//! `cairn state info`: the head and the registers as a whole.
+//! `cairn state info`: the head, the registers as a whole, and the restore points.
 
 use serde_json::json;
 
@@ -7,7 +7,8 @@ use crate::data_dir::DataDir;
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
 
-/// Prints the head, the number and size of the registers, and the digest over all of them in path order.
+/// Prints the head, the number and size of the registers, the digest over all of them in path order, and the restore
+/// points.
 ///
 /// # Errors
 /// When there is no state, or it cannot be read.
@@ -18,6 +19,12 @@ pub fn execute(args: &StateInfoArgs) -> Result<ExitCode, CommandError> {
     let head = store.head();
     let (number, id) = head.map_or((0, [0; 20]), |head| (head.number, head.id));
     let digest = store.digest().map_err(anyhow::Error::new)?;
+    let points = data_dir.restore_points().list().map_err(anyhow::Error::new)?;
+    let points: Vec<_> = points
+        .iter()
+        .filter_map(|point| point.head)
+        .map(|head| (head.number, hex::encode(head.id)))
+        .collect();
     let (id, hex) = (hex::encode(id), hex::encode(digest.digest));
     if args.json {
         output::json_line(&json!({
@@ -26,6 +33,7 @@ pub fn execute(args: &StateInfoArgs) -> Result<ExitCode, CommandError> {
             "registers": digest.registers,
             "bytes": digest.bytes,
             "digest": hex,
+            "restore_points": points,
         }))?;
     } else {
         let chain = chain.as_deref().unwrap_or("unknown");
@@ -33,6 +41,9 @@ pub fn execute(args: &StateInfoArgs) -> Result<ExitCode, CommandError> {
         output::text(&format!(
             "chain       {chain}\nhead        {number} {id}\nregisters   {registers}\nbytes       {bytes}\ndigest      {hex}\n"
         ))?;
+        for (number, id) in points {
+            output::text(&format!("restore to  {number} {id}\n"))?;
+        }
     }
     Ok(ExitCode::Done)
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use cairn_block_log::{BlockLogWriter, Compression, StoredBlock};
+use cairn_block_log::{BlockLogWriter, Compression, SetAside, StoredBlock};
 use cairn_chain::BlockId;
 use cairn_rules::registers::TableError;
 use cairn_rules::{Head, IdentityState, RuleError, Validation};
-use cairn_state::CommitPolicy;
+use cairn_state::{CommitPolicy, RestorePoint, RestorePoints};
 
-use super::error::{BlockFault, WriterError};
+use super::error::{BlockFault, Contradiction, WriterError};
+use super::restore_points::Keeper;
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::pipeline::{LogEntry, PreparedBlock};
 use crate::stats::Meter;
@@ -34,6 +35,9 @@ pub struct ChainWriterOptions {
     pub meter: Arc<Meter>,
     /// Heads to publish.
     pub view: Arc<ChainView>,
+    /// Where the state is kept when a checkpoint is reached: always at the last one, and at the others as often as
+    /// it costs little. `None`: nowhere.
+    pub restore_points: Option<RestorePoints>,
 }
 
 /// Applies blocks in order.
@@ -49,6 +53,7 @@ pub struct ChainWriter {
     last_commit: Instant,
     next_checkpoint: Option<Checkpoint>,
     reached: VecDeque<Checkpoint>,
+    keeper: Option<Keeper>,
 }
 
 impl ChainWriter {
@@ -64,6 +69,7 @@ impl ChainWriter {
             policy,
             meter,
             view,
+            restore_points,
         } = options;
         let head = state.head();
         if let Some(log) = &log {
@@ -90,6 +96,59 @@ impl ChainWriter {
             last_commit: Instant::now(),
             next_checkpoint,
             reached: VecDeque::new(),
+            keeper: restore_points.map(Keeper::new),
+        })
+    }
+
+    /// Cuts the blocks above `head` off the block log, and keeps their bytes beside it. `None`: there were none.
+    ///
+    /// # Errors
+    /// [`WriterError::Log`]; [`WriterError::LogBehindState`] when the state has those blocks.
+    pub fn set_log_aside_after(&mut self, head: u32) -> Result<Option<SetAside>, WriterError> {
+        let Some(log) = &mut self.log else { return Ok(None) };
+        let state_head = self.state.head().number;
+        if head < state_head {
+            return Err(WriterError::LogBehindState {
+                log_head: head,
+                state_head,
+            });
+        }
+        Ok(log.set_aside_after(head)?)
+    }
+
+    /// The restore points of this state.
+    pub fn restore_points(&self) -> Option<&RestorePoints> {
+        self.keeper.as_ref().map(Keeper::points)
+    }
+
+    /// From now on no restore points are made.
+    pub fn make_no_restore_points(&mut self) {
+        self.keeper = None;
+    }
+
+    /// Goes on with the state of a restore point. What was applied since is lost; the block log keeps it.
+    ///
+    /// # Errors
+    /// [`WriterError::Restore`]; what is durable is whole, the old state or the new one.
+    pub fn restore(self, point: &RestorePoint) -> Result<Self, WriterError> {
+        let state = self.state.restore(point).map_err(|source| WriterError::Restore {
+            number: point.number(),
+            source,
+        })?;
+        let head = state.head();
+        let mut reached = self.reached;
+        reached.retain(|checkpoint| checkpoint.number <= head.number);
+        self.meter.head.set(head.number, head.time.0);
+        self.meter.durable.store(head.number, Relaxed);
+        self.view
+            .publish(|heads| (heads.head, heads.durable) = (Some(head), Some(head)));
+        Ok(Self {
+            state,
+            next_checkpoint: self.checkpoints.next_after(head.number),
+            blocks_since_commit: 0,
+            last_commit: Instant::now(),
+            reached,
+            ..self
         })
     }
 
@@ -152,8 +211,7 @@ impl ChainWriter {
         meter.transactions.fetch_add(applied.transactions as u64, Relaxed);
         meter.operations.fetch_add(applied.operations as u64, Relaxed);
         meter.stored_bytes.fetch_add(*stored_len as u64, Relaxed);
-        self.note_checkpoint(number);
-        Ok(())
+        self.note_checkpoint(number)
     }
 
     /// Commits when the policy says so. Called between batches, not between blocks.
@@ -228,12 +286,12 @@ impl ChainWriter {
                     .origin(number)
                     .unwrap_or("configuration")
                     .to_owned();
-                Err(WriterError::Checkpoint {
+                Err(WriterError::Checkpoint(Contradiction {
                     number,
                     expected: checkpoint.id,
                     found,
                     origin,
-                })
+                }))
             }
             _ => Ok(()),
         }
@@ -258,12 +316,12 @@ impl ChainWriter {
         Ok(())
     }
 
-    fn note_checkpoint(&mut self, number: u32) {
+    fn note_checkpoint(&mut self, number: u32) -> Result<(), WriterError> {
         let Some(checkpoint) = self
             .next_checkpoint
             .filter(|checkpoint| checkpoint.number == number)
         else {
-            return;
+            return Ok(());
         };
         tracing::info!(target: "test_checkpoint", "Checkpoint [{number},{}] reached.", checkpoint.id);
         if self.reached.len() == KEPT_REACHED {
@@ -277,5 +335,19 @@ impl ChainWriter {
                 "Final checkpoint reached, resuming normal block validation."
             );
         }
+        self.keep_restore_point()
+    }
+
+    /// Commits and keeps the state of the checkpoint that was just reached, if it is time.
+    fn keep_restore_point(&mut self) -> Result<(), WriterError> {
+        let (started, is_last) = (Instant::now(), self.next_checkpoint.is_none());
+        let due = |keeper: &Keeper| keeper.is_due(is_last, started);
+        if self.keeper.as_ref().is_some_and(due) {
+            self.commit()?;
+            if let Some(keeper) = &mut self.keeper {
+                keeper.keep(self.state.registers().store(), started);
+            }
+        }
+        Ok(())
     }
 }

@@ -2,8 +2,8 @@
 
 use cairn_block_log::LogError;
 use cairn_chain::BlockId;
-use cairn_rules::RuleError;
 use cairn_rules::registers::TableError;
+use cairn_rules::{OpenError, RuleError};
 use thiserror::Error;
 
 use crate::pipeline::PrepareError;
@@ -27,26 +27,48 @@ pub enum BlockFault {
     Rule(RuleError),
 }
 
+impl BlockFault {
+    /// Whether the block's bytes are at fault: they are not those of a block that belongs here. If not, a rule forbids
+    /// the block, or something is missing on this machine.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            BlockFault::Prepare(PrepareError::Unpack(error)) => error.is_damage(),
+            BlockFault::Prepare(
+                PrepareError::Decode(_) | PrepareError::Number { .. } | PrepareError::Merkle(_),
+            )
+            | BlockFault::Link { .. } => true,
+            BlockFault::Prepare(PrepareError::Signature(_) | PrepareError::Pack(_)) | BlockFault::Rule(_) => {
+                false
+            }
+        }
+    }
+}
+
+/// A block that is not the one that a checkpoint names. hived's sentence, with the facts.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("Block did not match checkpoint: checkpoint [{number},{expected}] ({origin}), found block {found}")]
+pub struct Contradiction {
+    /// Block number.
+    pub number: u32,
+    /// The trusted id.
+    pub expected: BlockId,
+    /// The id that was computed from the block's bytes.
+    pub found: BlockId,
+    /// Where the checkpoint was written.
+    pub origin: String,
+}
+
 /// The end of a run that could not go on.
 #[derive(Debug, Error)]
 pub enum WriterError {
-    /// A block contradicts a checkpoint. hived's sentence, with the facts.
+    /// A block contradicts a checkpoint.
     #[error(
-        "Block did not match checkpoint: checkpoint [{number},{expected}] ({origin}), found block {found}. \
-         Block {number} was not applied; the state is whole at block {before}. Either the checkpoint was copied \
+        "{0}. Block {number} was not applied; the state is whole at block {before}. Either the checkpoint was copied \
          wrongly or the blocks are of another chain: compare the id of block {number} with a node of your own",
-        before = number - 1
+        number = .0.number,
+        before = .0.number - 1
     )]
-    Checkpoint {
-        /// Block number.
-        number: u32,
-        /// The trusted id.
-        expected: BlockId,
-        /// The id that was computed from the block's bytes.
-        found: BlockId,
-        /// Where the checkpoint was written.
-        origin: String,
-    },
+    Checkpoint(Contradiction),
     /// A block cannot be applied.
     #[error("block {number}: {fault}")]
     Block {
@@ -63,10 +85,20 @@ pub enum WriterError {
     /// The state cannot be read or written.
     #[error("state: {0}")]
     State(#[from] TableError),
+    /// A restore point could not be put in the place of the state.
+    #[error("the state cannot go back to its restore point of block {number}: {source}")]
+    Restore {
+        /// Block of the restore point.
+        number: u32,
+        /// Why.
+        source: OpenError,
+    },
     /// The block log is behind the state, so that appending would leave a hole.
     #[error(
-        "the block log ends at block {log_head}, the state is at block {state_head}: blocks between are missing in \
-         the log. Put back the complete block log, or remove the state folder to begin again"
+        "the block log ends at block {log_head}, the state is at block {state_head}, and there is no restore point that the \
+         log reaches: the blocks between could not be served to anybody. Nothing was changed. Put the missing files of \
+         the block log back; or go on without a block log, --block-log-split 0; or make the state again from the blocks \
+         that are there and fetch the others from peers, --force-replay"
     )]
     LogBehindState {
         /// Last block in the log.
@@ -80,13 +112,16 @@ impl WriterError {
     /// Whether the data is not what a checkpoint says (exit code 3).
     pub fn contradicts_checkpoint(&self) -> bool {
         match self {
-            WriterError::Checkpoint { .. } => true,
+            WriterError::Checkpoint(_) => true,
             WriterError::Block {
                 below_checkpoint,
                 fault,
                 ..
             } => *below_checkpoint && !matches!(fault, BlockFault::Rule(_)),
-            WriterError::Log(_) | WriterError::State(_) | WriterError::LogBehindState { .. } => false,
+            WriterError::Log(_)
+            | WriterError::State(_)
+            | WriterError::Restore { .. }
+            | WriterError::LogBehindState { .. } => false,
         }
     }
 }

@@ -13,6 +13,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use anyhow::anyhow;
+use cairn_sync::{block_error, walk};
 use serde_json::Value;
 
 use crate::cli::InfoArgs;
@@ -20,9 +21,7 @@ use crate::exit::{CommandError, ExitCode};
 use crate::output;
 use crate::progress::Progress;
 
-use super::block;
 use super::source::{LogSource, threads};
-use super::walk;
 use facts::BlockFacts;
 use summary::Summary;
 
@@ -62,7 +61,7 @@ pub fn info(source: &LogSource, threads: NonZeroUsize) -> anyhow::Result<Value> 
                 let number = facts.id.number();
                 summary
                     .add(&facts)
-                    .map_err(|error| block::fault(log, number, error))
+                    .map_err(|error| block_error(log, number, error))
             });
             progress.set(summary.blocks());
             match added {
@@ -75,7 +74,7 @@ pub fn info(source: &LogSource, threads: NonZeroUsize) -> anyhow::Result<Value> 
         });
         drop(progress);
         if let Some(error) = fault {
-            return Err(block::with_advice(error));
+            return Err(super::block::with_advice(error));
         }
         let files = files
             .join()
