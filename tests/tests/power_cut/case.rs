@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::recording::{Goal, Recording};
-use crate::world::{BLOCKS, ExpectedLog, World, digest, sync, text};
+use crate::world::{ExpectedLog, World, digest, text};
 
 /// Log lines of a start that found something to mend.
 const MENDED: [&str; 5] = [
@@ -21,7 +21,7 @@ const MENDED: [&str; 5] = [
 ];
 
 pub(crate) struct Case<'a> {
-    pub(crate) recording: &'a Recording,
+    pub(crate) recording: &'a Recording<'a>,
     pub(crate) seed: u64,
     /// Whether it goes on to the last block from the seed.
     pub(crate) continued: bool,
@@ -52,7 +52,8 @@ macro_rules! hold {
 }
 
 impl Case<'_> {
-    pub(crate) fn run(&self, world: &World) -> Result<(), Failure> {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let world = self.recording.world();
         let (before, durable) = self.recording.cut(&mut Rng::new(self.seed), self.forgetful);
         let place = TempDir::new_in(world.cases.path()).unwrap();
         let folder = place.path().join("node");
@@ -74,12 +75,12 @@ impl Case<'_> {
         let words = goal.words(world, folder, self.recording.config_path());
         let first = done(&cairn(&words))?;
         hold!(
-            number(&first, "head") == BLOCKS,
+            number(&first, "head") == world.blocks,
             "the replay ended early\n{first}"
         );
         applied_again(&first, durable)?;
         hold!(
-            digest(&first) == world.digest(BLOCKS),
+            digest(&first) == world.digest(world.blocks),
             "the state is not the chain's\n{first}"
         );
         let second = done(&cairn(&words))?;
@@ -145,16 +146,19 @@ impl Case<'_> {
             "the state does not tell what it is\n{info}"
         );
 
-        let last = done(&sync(folder, config).wait())?;
-        hold!(number(&last, "head") == BLOCKS, "the sync ended early\n{last}");
+        let last = done(&world.sync(folder, config).wait())?;
         hold!(
-            last["blocks"] == BLOCKS - head,
+            number(&last, "head") == world.blocks,
+            "the sync ended early\n{last}"
+        );
+        hold!(
+            last["blocks"] == world.blocks - head,
             "{} blocks were missing, {} were applied\n{last}",
-            BLOCKS - head,
+            world.blocks - head,
             last["blocks"]
         );
         hold!(
-            digest(&last) == world.digest(BLOCKS),
+            digest(&last) == world.digest(world.blocks),
             "the state is not the chain's\n{last}"
         );
         let found = Tree::read(&folder.join("blockchain"));

@@ -1,9 +1,10 @@
 //! A power cut at any moment of a replay or a sync: the next start finds every block that was durable, needs no help,
 //! and ends where an undisturbed node ends. `cairn_tests::power_cut` says what a power cut does.
 //!
-//! Four runs of the binary are recorded (a replay of a foreign log; syncs with compressed and plain, single and split block
-//! logs, one of them killed and started again twice), and the recoveries of some folders that a cut left. Each case cuts one of the
-//! recordings at a moment of its own and starts the binary on what is left.
+//! Six runs of the binary are recorded (a replay of a foreign log; syncs with compressed and plain, single and split block
+//! logs, one of them killed and started again twice; a sync so long that its headers come first), and the recoveries of some
+//! folders that a cut left. Each case cuts one of the recordings at a moment of its own and starts the binary on what
+//! is left.
 //!
 //! The runs have threads and a network, so that a recording is not the same twice, and a seed alone does not bring a case
 //! back. A failing case therefore keeps its folder as the cut left it, and as it was when the case failed.
@@ -34,6 +35,8 @@ use crate::world::{Form, World};
 const REPLAY_CASES: usize = 110;
 /// Cases from each recorded sync.
 const SYNC_CASES: usize = 90;
+/// Cases from the recorded sync of a long chain of empty blocks.
+const HEADERS_CASES: usize = 60;
 /// Recorded recoveries, and cases from each.
 const RECOVERIES: usize = 16;
 const RECOVERY_CASES: usize = 9;
@@ -47,7 +50,9 @@ const FORGETFUL_CASES: usize = 40;
 
 #[test]
 fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
-    let world = World::new();
+    let world = World::new(400, "mixed");
+    // So many that their headers come first and are noted in a file.
+    let long = World::new(3500, "empty");
     let times = number_from("CAIRN_POWER_CUTS", 1);
     let mut rng = Rng::new(number_from("CAIRN_POWER_CUT_SEED", 1) as u64);
     let replay = Recording::make(
@@ -59,8 +64,22 @@ fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
         &[],
     );
     let syncs = recorded_syncs(&world, &mut rng);
+    let headers_first = Goal::Sync {
+        form: Form {
+            split: false,
+            compressed: true,
+        },
+        checkpoints: vec![3400],
+        interval: 400,
+    };
+    let none = Durable::default();
+    let headers_first = Recording::make(&long, "headers-first", headers_first, None, none, &[]);
+    assert!(
+        headers_first.touches("p2p/skeleton-3400"),
+        "the headers did not come first"
+    );
     let recoveries: Vec<Recording> = (0..RECOVERIES * times)
-        .map(|at| recorded_recovery(&world, at, &syncs[at % syncs.len()], &mut rng))
+        .map(|at| recorded_recovery(at, &syncs[at % syncs.len()], &mut rng))
         .collect();
 
     let mut some = |recording, count: usize, continued: usize, forgetful| -> Vec<Case<'_>> {
@@ -79,8 +98,9 @@ fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
     for recovery in &recoveries {
         cases.extend(some(recovery, RECOVERY_CASES, CONTINUED, None));
     }
+    cases.extend(some(&headers_first, HEADERS_CASES * times, 100, None));
     let count = cases.len();
-    let failures = run_all(&world, &cases, KEPT);
+    let failures = run_all(&cases, KEPT);
     assert!(
         failures.is_empty(),
         "{} of {count} cases failed:\n{}",
@@ -91,14 +111,14 @@ fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
     // The same with a node that forgets to sync: if that did not show, nothing would.
     for below in ["blockchain/", "state/"] {
         let cases = some(&syncs[0], FORGETFUL_CASES, 0, Some(below));
-        let failed = run_all(&world, &cases, 0).len();
+        let failed = run_all(&cases, 0).len();
         println!("{failed} of {FORGETFUL_CASES} cases without any sync below {below} fail");
         assert!(failed > 0, "a node that never syncs {below} passes");
     }
 }
 
 /// Syncs that differ in all that decides what is written when.
-fn recorded_syncs(world: &World, rng: &mut Rng) -> [Recording; 4] {
+fn recorded_syncs<'w>(world: &'w World, rng: &mut Rng) -> [Recording<'w>; 4] {
     let sync = |name, (split, compressed), checkpoints: &[u32], interval, kills: &[usize]| {
         let goal = Goal::Sync {
             form: Form { split, compressed },
@@ -125,14 +145,14 @@ fn recorded_syncs(world: &World, rng: &mut Rng) -> [Recording; 4] {
 }
 
 /// A start on what a cut of another recording left, to the last block.
-fn recorded_recovery(world: &World, at: usize, from: &Recording, rng: &mut Rng) -> Recording {
+fn recorded_recovery<'w>(at: usize, from: &Recording<'w>, rng: &mut Rng) -> Recording<'w> {
     let (tree, durable) = from.cut(rng, None);
     let name = format!("{}-recovery-{at}", from.name());
-    Recording::make(world, &name, from.goal(), Some(&tree), durable, &[])
+    Recording::make(from.world(), &name, from.goal(), Some(&tree), durable, &[])
 }
 
 /// Runs all cases, as many at a time as there are processors; gives what failed, and keeps so many folders of it.
-fn run_all(world: &World, cases: &[Case<'_>], keep_most: usize) -> Vec<String> {
+fn run_all(cases: &[Case<'_>], keep_most: usize) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     let threads = thread::available_parallelism().map_or(2, usize::from);
@@ -140,7 +160,7 @@ fn run_all(world: &World, cases: &[Case<'_>], keep_most: usize) -> Vec<String> {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(case) = cases.get(next.fetch_add(1, Relaxed)) {
-                    let Err(failure) = case.run(world) else { continue };
+                    let Err(failure) = case.run() else { continue };
                     let mut failures = failures.lock().unwrap();
                     let kept = (failures.len() < keep_most).then(|| keep(case, &failure));
                     let place = kept.map_or_else(String::new, |kept| format!("\nkept in {}", kept.display()));

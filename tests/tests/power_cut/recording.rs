@@ -7,7 +7,7 @@ use cairn_tests::Running;
 use cairn_tests::power_cut::journal::{self, Operation};
 use cairn_tests::power_cut::{BlockEnds, Disk, Durable, Rng, Tree, cut, moment, timeline};
 
-use crate::world::{BLOCKS, Form, World, text};
+use crate::world::{Form, World, text};
 
 /// What a run is for.
 #[derive(Clone, Debug)]
@@ -24,7 +24,8 @@ pub(crate) enum Goal {
 
 /// A run from its first change to its last.
 #[derive(Debug)]
-pub(crate) struct Recording {
+pub(crate) struct Recording<'w> {
+    world: &'w World,
     name: String,
     goal: Goal,
     config: PathBuf,
@@ -35,11 +36,11 @@ pub(crate) struct Recording {
     durable: Vec<Durable>,
 }
 
-impl Recording {
+impl<'w> Recording<'w> {
     /// Records a run from a folder that is there, of which `before` is known to be durable, or from nothing. Each
     /// number in `kills` is a run before the last one that kills itself after so many changes.
     pub(crate) fn make(
-        world: &World,
+        world: &'w World,
         name: &str,
         goal: Goal,
         start: Option<&Tree>,
@@ -49,7 +50,10 @@ impl Recording {
         let folder = world.path(&format!("recorded-{name}"));
         start.cloned().unwrap_or_default().write(&folder);
         let (config, ends) = match &goal {
-            Goal::Replay { interval } => (world.config(&[100, 250, BLOCKS], *interval), BlockEnds::default()),
+            Goal::Replay { interval } => (
+                world.config(&[100, 250, world.blocks], *interval),
+                BlockEnds::default(),
+            ),
             Goal::Sync {
                 form,
                 checkpoints,
@@ -76,7 +80,7 @@ impl Recording {
             );
         }
         let record = run(None).expect_code(0).json();
-        assert_eq!(record["head"]["number"], BLOCKS);
+        assert_eq!(record["head"]["number"], world.blocks);
         let bytes: &'static [u8] = fs::read(&journal).unwrap().leak();
         let operations = journal::parse(bytes);
         let mut disk: Disk<'_> = start.clone();
@@ -90,17 +94,18 @@ impl Recording {
         let durable = timeline(&start, before, &operations, &ends);
         assert_eq!(
             durable.last().unwrap().state,
-            BLOCKS,
+            world.blocks,
             "{name}: the last commit is not found in the journal"
         );
         if let Goal::Sync { .. } = goal {
             assert_eq!(
                 durable.last().unwrap().log,
-                BLOCKS,
+                world.blocks,
                 "{name}: the last block is not found in the journal"
             );
         }
         Self {
+            world,
             name: name.to_owned(),
             goal,
             config: config_path,
@@ -109,6 +114,10 @@ impl Recording {
             operations,
             durable,
         }
+    }
+
+    pub(crate) fn world(&self) -> &'w World {
+        self.world
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -136,6 +145,13 @@ impl Recording {
         self.operations.len()
     }
 
+    /// Whether the run ever had a file of this name.
+    pub(crate) fn touches(&self, name: &str) -> bool {
+        let made =
+            |operation: &Operation<'_>| matches!(operation, Operation::Create { path, .. } if *path == name);
+        self.operations.iter().any(made)
+    }
+
     /// The folder after a power cut at some moment, and what must be found in it. Nothing below `forgetful`, if given,
     /// was ever synced: as if the node had forgotten to.
     pub(crate) fn cut(&self, rng: &mut Rng, forgetful: Option<&str>) -> (Tree, Durable) {
@@ -160,7 +176,7 @@ impl Recording {
 impl Goal {
     /// The command line that reaches it.
     pub(crate) fn words(&self, world: &World, folder: &Path, config: &Path) -> Vec<String> {
-        let (folder, config, last) = (text(folder), text(config), BLOCKS.to_string());
+        let (folder, config, last) = (text(folder), text(config), world.blocks.to_string());
         let foreign = world.foreign_log();
         let words = match self {
             Self::Replay { .. } => {

@@ -11,8 +11,6 @@ use cairn_tests::{Running, cairn, read_json};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Blocks of the chain: enough for seven parts, and for a plain log that is written in several pieces.
-pub(crate) const BLOCKS: u32 = 400;
 /// Blocks to a part.
 const PART: u32 = 60;
 
@@ -34,6 +32,8 @@ pub(crate) struct ExpectedLog {
 #[derive(Debug)]
 pub(crate) struct World {
     folder: TempDir,
+    /// Number of the last block.
+    pub(crate) blocks: u32,
     pub(crate) shim: Shim,
     port: u16,
     _seed: Running,
@@ -45,16 +45,19 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new() -> Self {
+    /// A chain of so many blocks of a devnet profile.
+    pub(crate) fn new(blocks: u32, profile: &str) -> Self {
         let folder = TempDir::with_prefix("cairn-power-cut-world-").unwrap();
         let seed = folder.path().join("seed");
-        let count = BLOCKS.to_string();
+        let count = blocks.to_string();
         let words = [
             "devnet",
             "generate",
             "--blocks",
             &count,
             "--compress",
+            "--profile",
+            profile,
             "--out",
             text(&seed),
         ];
@@ -84,6 +87,7 @@ impl World {
         let mut running = Running::start(["run", "-d", text(&seed)]);
         running.wait_for_line("Listening on");
         Self {
+            blocks,
             shim: Shim::build(folder.path()),
             port,
             _seed: running,
@@ -137,13 +141,14 @@ impl World {
     fn undisturbed(&self, form: Form) -> ExpectedLog {
         let folder = self.path(&format!("undisturbed-{}-{}", form.split, form.compressed));
         fs::create_dir(&folder).unwrap();
-        let config = form.config() + &self.config(&[BLOCKS], 10_000);
+        let config = form.config() + &self.config(&[self.blocks], 10_000);
         fs::write(folder.join("config.ini"), config).unwrap();
-        let record = sync(&folder, &folder.join("config.ini"))
+        let record = self
+            .sync(&folder, &folder.join("config.ini"))
             .wait()
             .expect_code(0)
             .json();
-        assert_eq!(digest(&record), self.digest(BLOCKS));
+        assert_eq!(digest(&record), self.digest(self.blocks));
         let tree = Tree::read(&folder.join("blockchain"));
         let mut ends = BlockEnds::default();
         for (name, entry) in &tree.0 {
@@ -164,6 +169,21 @@ impl World {
             }
         }
         ExpectedLog { tree, ends }
+    }
+
+    /// Starts a sync to the last block.
+    pub(crate) fn sync(&self, folder: &Path, config: &Path) -> Running {
+        let last = self.blocks.to_string();
+        Running::start([
+            "run",
+            "-d",
+            text(folder),
+            "--config",
+            text(config),
+            "--exit-at-block",
+            &last,
+            "--json",
+        ])
     }
 
     /// The digest of the state after this block, from a replay of its own.
@@ -202,21 +222,6 @@ impl Form {
             u8::from(self.compressed)
         )
     }
-}
-
-/// Starts a sync to the last block.
-pub(crate) fn sync(folder: &Path, config: &Path) -> Running {
-    let last = BLOCKS.to_string();
-    Running::start([
-        "run",
-        "-d",
-        text(folder),
-        "--config",
-        text(config),
-        "--exit-at-block",
-        &last,
-        "--json",
-    ])
 }
 
 /// The digest in a run's record.
