@@ -71,6 +71,8 @@ pub(super) type Fault = (Arc<str>, Misbehavior);
 pub(super) struct Proof {
     options: ProofOptions,
     segments: VecDeque<Segment>,
+    /// How many segments, from the first on, are proven.
+    proven: usize,
     /// After the last segment that was taken up.
     next_below: Trusted,
     faults: Vec<Fault>,
@@ -87,6 +89,7 @@ impl Proof {
             next_below: Trusted { number, id },
             options,
             segments: VecDeque::new(),
+            proven: 0,
             faults: Vec::new(),
             retry_at: None,
         }
@@ -94,10 +97,30 @@ impl Proof {
 
     /// Blocks up to this number may leave the window.
     pub(super) fn release_through(&self) -> u32 {
-        match self.segments.iter().find(|segment| !segment.is_proven()) {
+        match self.first_unproven() {
             Some(segment) => segment.below.number,
             None => self.end(),
         }
+    }
+
+    fn first_unproven(&self) -> Option<&Segment> {
+        self.segments.get(self.proven)
+    }
+
+    fn count_proven(&mut self) {
+        let unproven = self.segments.iter().position(|segment| !segment.is_proven());
+        self.proven = unproven.unwrap_or(self.segments.len());
+    }
+
+    /// The place of the segment that holds a block.
+    fn position(&self, number: u32) -> Option<usize> {
+        let index = self
+            .segments
+            .partition_point(|segment| segment.top.number < number);
+        self.segments
+            .get(index)
+            .is_some_and(|segment| segment.holds(number))
+            .then_some(index)
     }
 
     /// Blocks up to this number may be asked for.
@@ -123,7 +146,7 @@ impl Proof {
     /// Takes up segments as far as a window of `window_bytes` reaches from `next` on with blocks of `block_size` bytes.
     pub(super) fn extend(&mut self, next: u32, block_size: f64, window_bytes: u64) {
         let size = |blocks: u32| f64::from(blocks) * block_size;
-        let first = self.segments.iter().find(|segment| !segment.is_proven());
+        let first = self.first_unproven();
         if first.is_some_and(|first| size(first.blocks()) > window_bytes as f64 * OUTGROWN_SHARE) {
             self.give_up_buffering();
         }
@@ -160,9 +183,7 @@ impl Proof {
     /// The window is full and the first segment that is not proven does not fit it: its headers have to come first.
     /// Whether that changes anything.
     pub(super) fn give_up_buffering(&mut self) -> bool {
-        let Some(index) = self.segments.iter().position(|segment| !segment.is_proven()) else {
-            return false;
-        };
+        let index = self.proven;
         let Some(mut segment) = self.segments.remove(index) else {
             return false;
         };
@@ -209,9 +230,10 @@ impl Proof {
     /// Forgets segments that are applied as a whole.
     pub(super) fn applied(&mut self, number: u32) {
         while let Some(segment) = self.segments.front() {
-            if segment.top.number > number || !segment.is_proven() {
+            if segment.top.number > number || self.proven == 0 {
                 return;
             }
+            self.proven -= 1;
             if let Some(Segment {
                 knowledge: Knowledge::Skeleton(skeleton),
                 ..
@@ -224,7 +246,9 @@ impl Proof {
 
     /// The id that a block must have, if that is known.
     pub(super) fn known_id(&mut self, number: u32) -> Option<BlockId> {
-        let segment = self.segments.iter_mut().find(|segment| segment.holds(number))?;
+        let segment = self
+            .position(number)
+            .and_then(|index| self.segments.get_mut(index))?;
         match &mut segment.knowledge {
             // The checkpoint's own id is the operator's word alone until a block that has it is here.
             Knowledge::Buffered(ids) if ids.len() == 1 => None,
@@ -243,7 +267,10 @@ impl Proof {
 
     /// A skeleton that cannot be read any more is fetched again.
     fn unlearn(&mut self, number: u32) {
-        let Some(segment) = self.segments.iter_mut().find(|segment| segment.holds(number)) else {
+        let Some(segment) = self
+            .position(number)
+            .and_then(|index| self.segments.get_mut(index))
+        else {
             return;
         };
         let placeholder = Knowledge::Buffered(vec![segment.top.id]);
@@ -254,6 +281,7 @@ impl Proof {
             let walk = Walk::new(*skeleton, segment.below.number);
             segment.knowledge = Knowledge::Walking(Box::new(walk));
         }
+        self.count_proven();
     }
 
     /// What the operator has to decide, once everything below it has left the window.
@@ -261,7 +289,7 @@ impl Proof {
         let (patience, wait) = (self.options.patience, self.options.wait_on_mismatch);
         let checkpoints = &self.options.checkpoints;
         let origin = |number| checkpoints.origin(number).unwrap_or("configuration").to_owned();
-        let segment = self.segments.iter_mut().find(|segment| !segment.is_proven())?;
+        let segment = self.segments.get_mut(self.proven)?;
         let (below, checkpoint) = (segment.below, segment.top);
         if next <= below.number {
             return None;
@@ -298,7 +326,7 @@ impl Proof {
 
     /// The checkpoint that the lowest unproven blocks wait for, if they do.
     pub(super) fn waits_for(&self) -> Option<u32> {
-        let segment = self.segments.iter().find(|segment| !segment.is_proven())?;
+        let segment = self.first_unproven()?;
         match &segment.knowledge {
             Knowledge::Walking(walk) => Some(walk.lowest()),
             _ => Some(segment.top.number),

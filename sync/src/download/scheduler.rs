@@ -260,7 +260,8 @@ impl Scheduler {
             return Ok(()); // Nothing was reserved for it.
         }
         self.window.put(arrival, peer);
-        self.prove(now);
+        self.proof.advance_at(number, &mut self.window, now);
+        self.settle();
         Ok(())
     }
 
@@ -393,6 +394,11 @@ impl Scheduler {
 
     fn prove(&mut self, now: Instant) {
         self.proof.advance(&mut self.window, now);
+        self.settle();
+    }
+
+    /// Deals with the peers that were found to have lied.
+    fn settle(&mut self) {
         for (peer, what) in self.proof.take_faults() {
             self.expel(&peer);
             self.faults.push((peer, what));

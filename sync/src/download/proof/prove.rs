@@ -22,6 +22,19 @@ impl Proof {
                 Knowledge::Skeleton(_) | Knowledge::Broken(_) => {}
             }
         }
+        self.count_proven();
+    }
+
+    /// The same, when one block has come.
+    pub(in crate::download) fn advance_at(&mut self, number: u32, window: &mut Window, now: Instant) {
+        if let Some(index) = self.position(number)
+            && matches!(self.segments[index].knowledge, Knowledge::Buffered(_))
+        {
+            self.prove_buffered(index, window, now);
+            if self.segments[index].is_proven() {
+                self.count_proven();
+            }
+        }
     }
 
     /// What peers have been found to have done, since the last call.
