@@ -11,6 +11,7 @@ pub mod config;
 pub mod data_dir;
 pub mod devnet;
 pub mod exit;
+pub mod local_nodes;
 pub mod log_commands;
 pub mod logging;
 pub mod output;

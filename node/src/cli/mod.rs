@@ -2,6 +2,7 @@
 //!
 //! The commands and options are a contract that scripts rely on: names stay, options are only added.
 
+mod bench;
 mod config_options;
 mod demo;
 mod devnet;
@@ -11,6 +12,7 @@ mod state;
 
 use clap::{Parser, Subcommand};
 
+pub use bench::{BenchCommand, BenchSyncArgs};
 pub use config_options::{OptionArgs, ReplayOptions, RunOptions};
 pub use demo::DemoArgs;
 pub use devnet::{DevnetCommand, GenerateArgs};
@@ -62,6 +64,9 @@ pub enum Command {
     Devnet(DevnetCommand),
     /// Show the main job on this machine: generate a chain, serve it, bootstrap a fresh node from it.
     Demo(DemoArgs),
+    /// Measure whole runs on this machine.
+    #[command(subcommand)]
+    Bench(BenchCommand),
 }
 
 #[cfg(test)]

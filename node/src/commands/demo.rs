@@ -1,25 +1,17 @@
 //! `cairn demo`: the main job as its user would do it, with two processes on this machine.
 
-use std::cell::RefCell;
 use std::fmt::Write as _;
-use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cli::DemoArgs;
-use crate::devnet::{self, GenerateOptions, Profile};
 use crate::exit::{CommandError, ExitCode};
+use crate::local_nodes::{self, NodeProcess, free_port, text};
 use crate::output;
-use crate::progress::Progress;
-use crate::run::open_foreign_log;
 
 /// How long the seed may take to replay its chain and to listen.
 const SEED_PATIENCE: Duration = Duration::from_secs(300);
@@ -66,7 +58,7 @@ impl Demo {
             self.blocks,
             seed.display()
         ));
-        let spec = self.generate(&seed)?;
+        let spec = local_nodes::generate(&seed, self.blocks, true)?;
 
         say("2. A seed node on it (its own process)");
         let port = free_port()?;
@@ -74,22 +66,24 @@ impl Demo {
             &seed,
             &format!("chain = {}\np2p-endpoint = 127.0.0.1:{port}\n", spec.display()),
         )?;
-        let mut seed_node = Node::start(
-            "seed ",
+        let mut seed_node = NodeProcess::start(
+            Some("seed "),
+            None,
             &["run", "-d", text(&seed)?, "--json", "--block-log-split", "-1"],
         )?;
         seed_node.wait_for("Listening on", SEED_PATIENCE)?;
 
         say("3. A fresh node with three checkpoints in its config.ini");
-        let checkpoints = self.checkpoints(&seed, &spec)?;
+        let checkpoints = local_nodes::checkpoints(&seed, &spec, self.blocks)?;
         let config = format!(
             "chain = {}\np2p-seed-node = 127.0.0.1:{port}\nblock-log-split = -1\nstats-interval = 1\n{checkpoints}",
             spec.display()
         );
         write_config(&fresh, &config)?;
         let number = self.blocks.to_string();
-        let fresh_node = Node::start(
-            "fresh",
+        let fresh_node = NodeProcess::start(
+            Some("fresh"),
+            None,
             &["run", "-d", text(&fresh)?, "--exit-at-block", &number, "--json"],
         )?;
         let fresh_record = fresh_node.finish()?;
@@ -98,35 +92,6 @@ impl Demo {
         seed_node.terminate()?;
         let seed_record = seed_node.finish()?;
         self.table(&seed_record, &fresh_record)
-    }
-
-    fn generate(&self, seed: &Path) -> anyhow::Result<PathBuf> {
-        let options = GenerateOptions {
-            blocks: self.blocks,
-            out: seed.to_owned(),
-            profile: Profile::Mixed,
-            seed: 1,
-            compress: true,
-            threads: 0,
-            faults: Vec::new(),
-        };
-        let progress = RefCell::new(Progress::start("generating", "blocks", u64::from(self.blocks)));
-        let generated = devnet::generate(&options, &|step| {
-            progress.borrow_mut().set(u64::from(step.blocks));
-        })?;
-        Ok(generated.chain_spec_path)
-    }
-
-    fn checkpoints(&self, seed: &Path, spec: &Path) -> anyhow::Result<String> {
-        let chain = crate::chain_choice::load(text(spec)?)?;
-        let dictionaries = std::sync::Arc::new(cairn_block_log::Dictionaries::none());
-        let log = open_foreign_log(&seed.join("blockchain"), &chain, &dictionaries)?;
-        let mut lines = String::new();
-        for number in [self.blocks / 3, self.blocks * 2 / 3, self.blocks] {
-            let id = cairn_sync::read_id(&log, number)?;
-            writeln!(lines, "checkpoint = [{number},{id}]")?;
-        }
-        Ok(lines)
     }
 
     fn table(&self, seed: &Value, fresh: &Value) -> anyhow::Result<String> {
@@ -182,96 +147,12 @@ impl Demo {
     }
 }
 
-/// A node as a process of its own; its log lines are shown with its name in front.
-struct Node {
-    child: Child,
-    stdout: thread::JoinHandle<std::io::Result<String>>,
-    lines: crossbeam_channel::Receiver<String>,
-}
-
-impl Node {
-    fn start(name: &'static str, arguments: &[&str]) -> anyhow::Result<Self> {
-        let program = std::env::current_exe().context("where is this program?")?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .context("cannot start a node")?;
-        let (Some(mut stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
-            bail!("a node without output");
-        };
-        let (sender, lines) = crossbeam_channel::unbounded();
-        thread::spawn(move || {
-            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                eprintln!("   {name} | {line}");
-                // Nobody listens any more once the expected line has come.
-                let _ = sender.send(line);
-            }
-        });
-        let stdout = thread::spawn(move || {
-            let mut text = String::new();
-            stdout.read_to_string(&mut text).map(|_| text)
-        });
-        Ok(Self { child, stdout, lines })
-    }
-
-    fn wait_for(&mut self, text: &str, patience: Duration) -> anyhow::Result<()> {
-        let deadline = Instant::now() + patience;
-        loop {
-            match self.lines.recv_deadline(deadline) {
-                Ok(line) if line.contains(text) => return Ok(()),
-                Ok(_) => {}
-                Err(_) => bail!("the node did not say {text:?}; see its log above"),
-            }
-        }
-    }
-
-    fn terminate(&self) -> anyhow::Result<()> {
-        let status = Command::new("kill")
-            .arg(self.child.id().to_string())
-            .status()
-            .context("cannot run kill")?;
-        ensure!(
-            status.success(),
-            "the node has ended before its time; see its log above"
-        );
-        Ok(())
-    }
-
-    fn finish(mut self) -> anyhow::Result<Value> {
-        let status = self.child.wait()?;
-        let Ok(text) = self.stdout.join() else {
-            bail!("the node's output cannot be read")
-        };
-        let text = text?;
-        ensure!(
-            status.success(),
-            "the node ended with {status}; see its log above"
-        );
-        serde_json::from_str(text.lines().last().unwrap_or_default()).context("the node's record")
-    }
-}
-
 fn say(text: &str) {
     eprintln!("\n{text}");
 }
 
-fn text(path: &Path) -> anyhow::Result<&str> {
-    path.to_str()
-        .with_context(|| format!("{} is not UTF-8", path.display()))
-}
-
-fn free_port() -> anyhow::Result<u16> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port on loopback")?;
-    Ok(listener.local_addr()?.port())
-}
-
 fn write_config(folder: &Path, config: &str) -> anyhow::Result<()> {
-    fs::create_dir_all(folder)?;
-    let path = folder.join("config.ini");
-    fs::write(&path, config).with_context(|| format!("cannot write {}", path.display()))?;
+    let path = local_nodes::write_config(folder, config)?;
     for line in config.lines() {
         eprintln!("   {}: {line}", path.display());
     }

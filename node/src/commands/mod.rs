@@ -1,5 +1,6 @@
 //! What each command does.
 
+pub mod bench;
 pub mod demo;
 pub mod devnet;
 pub mod log;
@@ -39,6 +40,10 @@ pub fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Demo(args) => {
             init_logging(log_level)?;
             demo::execute(&args)
+        }
+        Command::Bench(command) => {
+            init_logging(log_level)?;
+            bench::execute(&command)
         }
     }
 }
