@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Time between two lines when there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
@@ -46,7 +46,7 @@ impl Progress {
         let now = Instant::now();
         let bar = io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(5));
-            let template = format!("{action} {{wide_bar}} {{pos}}/{{len}} {unit} {{per_sec}} eta {{eta}}");
+            let template = format!("{action} {{wide_bar}} {{pos}}/{{len}} {unit} {{per_sec}} {{msg}}");
             if let Ok(style) = ProgressStyle::with_template(&template) {
                 bar.set_style(style);
             }
@@ -66,10 +66,19 @@ impl Progress {
         }
     }
 
+    /// So many units are done, and this is the outlook: from somebody who knows more than the units tell.
+    pub fn set_with_outlook(&mut self, done: u64, outlook: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(done);
+            bar.set_message(outlook);
+        }
+    }
+
     /// So many units are done.
     pub fn set(&mut self, done: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(done);
+            bar.set_message(format!("eta {:#}", HumanDuration(bar.eta())));
         } else if self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
             let share = 100.0 * done as f64 / self.total.max(1) as f64;

@@ -182,7 +182,11 @@ pub fn replay(
         Some(points) if !proven => StartPoint::keep(points, &chain, log),
         _ => None,
     };
-    meter.target.store(last_block(log, options.last_block), Relaxed);
+    let last = last_block(log, options.last_block);
+    meter.target.store(last, Relaxed);
+    let (base, target) = way_in_bytes(log, chain.head().number + 1, last);
+    meter.base_bytes.store(base, Relaxed);
+    meter.target_bytes.store(target, Relaxed);
     let (chain, result) = apply_all(chain, log, context, options, meter);
     match result {
         Err(ReplayError::Writer(error)) => match *error {
@@ -325,6 +329,31 @@ fn start(
         );
     }
     Ok(None)
+}
+
+/// Bytes of the log before block `first`, and up to block `last`. Within the part of the last block, blocks are taken to
+/// be of one size: to know better, that part's index would have to be made now.
+fn way_in_bytes(log: &BlockLog, first: u32, last: u32) -> (u64, u64) {
+    let (mut base, mut target) = (0, 0);
+    for part in log.parts() {
+        let share = |through: u32| {
+            let blocks = u64::from(through - part.first + 1);
+            part.bytes / u64::from(part.last - part.first + 1).max(1) * blocks
+        };
+        if part.last < first {
+            base += part.bytes;
+        } else if part.first < first {
+            base += log
+                .offset_of(first)
+                .map_or_else(|_| share(first - 1), |(_, offset)| offset);
+        }
+        if part.last <= last {
+            target += part.bytes;
+        } else if part.first <= last {
+            target += share(last);
+        }
+    }
+    (base, target.max(base))
 }
 
 fn last_block(log: &BlockLog, wanted: Option<u32>) -> u32 {

@@ -8,8 +8,10 @@ mod interval;
 mod meter;
 mod phase;
 mod reporter;
+mod way;
 
-pub use interval::{Interval, Verdict, WorkSource};
-pub use meter::{HeadMeter, Meter, MeterReading};
+pub use interval::{Headers, Interval, Outlook, Verdict, WorkSource};
+pub use meter::{HeadMeter, HeaderMeter, HeaderReading, Meter, MeterReading};
 pub use phase::{Phase, PhaseClock, PhaseTimes};
 pub use reporter::{Reporter, ReporterOptions};
+pub use way::{Standing, Way};

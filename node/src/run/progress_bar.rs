@@ -3,10 +3,11 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use cairn_sync::stats::Meter;
+use cairn_sync::stats::{HeaderReading, Meter, MeterReading, Standing, Way};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+use indicatif::HumanDuration;
 
 use crate::progress::Progress;
 
@@ -32,16 +33,17 @@ impl ProgressBar {
         let (stop, stopped) = bounded::<()>(0);
         let meter = Arc::clone(meter);
         let thread = thread::spawn(move || {
-            let mut bar: Option<(u32, Progress)> = None;
+            let (mut bar, mut way): (Option<(u32, Progress)>, _) = (None, Way::default());
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(REFRESH) {
                 let reading = meter.read();
+                let standing = way.note(Instant::now(), &reading);
                 if reading.target <= reading.head {
                     bar = None; // Nothing is known to be ahead: no percentage rather than a wrong one.
                     continue;
                 }
                 match &mut bar {
                     Some((target, progress)) if *target == reading.target => {
-                        progress.set(u64::from(reading.head));
+                        progress.set_with_outlook(u64::from(reading.head), outlook(&reading, &standing));
                     }
                     _ => {
                         drop(bar.take());
@@ -61,6 +63,24 @@ impl ProgressBar {
             thread: Some(thread),
         }
     }
+}
+
+/// The share in bytes where those are known, and the time that the rest takes: blocks alone foretell neither.
+fn outlook(reading: &MeterReading, standing: &Standing) -> String {
+    if reading.headers.checkpoint > 0 && reading.blocks == 0 {
+        let HeaderReading { wanted, done, .. } = reading.headers;
+        return format!(
+            "headers {:.1}%",
+            100.0 * f64::from(done) / f64::from(wanted.max(1))
+        );
+    }
+    let share = standing
+        .share
+        .map_or_else(String::new, |share| format!("{:.1}% ", 100.0 * share));
+    let eta = standing
+        .remaining
+        .map_or_else(|| "unknown".to_owned(), |time| HumanDuration(time).to_string());
+    format!("{share}eta {eta}")
 }
 
 impl Drop for ProgressBar {

@@ -95,6 +95,7 @@ impl Driver {
             let given_up = scheduler.give_up(now);
             let assignments = scheduler.assign(now, &offers, applied);
             let verdict = scheduler.verdict(now, &offers);
+            self.meter.headers.set(scheduler.headers_standing());
             (given_up, assignments, scheduler.take_faults(), verdict)
         };
         // Headers or a settled dispute may have opened the way for blocks that are here.

@@ -34,6 +34,7 @@ pub use self::verdict::Verdict;
 use self::walk::Walk;
 use super::network::{Misbehavior, PeerOffer};
 use crate::checkpoint::Checkpoints;
+use crate::stats::HeaderReading;
 
 /// Segments that are prepared ahead at most; a `checkpoint-file` may have thousands of lines.
 const MAX_SEGMENTS: usize = 1024;
@@ -322,6 +323,19 @@ impl Proof {
         tracing::error!(target: "test_checkpoint", "{verdict}. Asking again (checkpoint-mismatch = wait)");
         dispute.begin_again(now);
         None
+    }
+
+    /// Where the way down from a checkpoint stands, if there is one.
+    pub(super) fn headers_standing(&self) -> HeaderReading {
+        let walking = self.segments.iter().find_map(|segment| match &segment.knowledge {
+            Knowledge::Walking(walk) => Some((segment, walk)),
+            _ => None,
+        });
+        walking.map_or_else(HeaderReading::default, |(segment, walk)| HeaderReading {
+            checkpoint: segment.top.number,
+            wanted: segment.blocks(),
+            done: segment.top.number - walk.lowest().max(segment.below.number),
+        })
     }
 
     /// The checkpoint that the lowest unproven blocks wait for, if they do.

@@ -32,6 +32,7 @@ use super::network::{BlockRange, HeaderRange, Misbehavior, PeerOffer};
 use super::peers::PeerBook;
 use super::proof::{Proof, ProofOptions, Verdict};
 use super::window::{ReadyBlocks, Window};
+use crate::stats::HeaderReading;
 
 /// Size that is assumed for a block before any was seen.
 const FIRST_BLOCK_SIZE: f64 = 2048.0;
@@ -201,6 +202,11 @@ impl Scheduler {
             Some(number) if self.window.next() > self.proof.release_through() => number,
             _ => self.window.next(),
         }
+    }
+
+    /// Where the fetching of headers stands.
+    pub fn headers_standing(&self) -> HeaderReading {
+        self.proof.headers_standing()
     }
 
     /// What the operator has to decide, if nothing can go on without that.

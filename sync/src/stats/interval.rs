@@ -1,12 +1,14 @@
 //! What happened between two readings of the meter, as a line for people and a record for programs.
 
 use std::fmt;
+use std::time::Duration;
 
 use cairn_chain::Time;
 use serde::Serialize;
 
-use super::meter::MeterReading;
+use super::meter::{HeaderReading, MeterReading};
 use super::phase::PhaseTimes;
+use super::way::Standing;
 
 /// Where the writer's blocks come from; decides what waiting for work means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +52,28 @@ const BUSY: f64 = 0.75;
 /// Share of waiting from which on the source is the limit.
 const WAITING: f64 = 0.5;
 
+/// The way down from a checkpoint at the end of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Headers {
+    /// The checkpoint's number.
+    pub checkpoint: u32,
+    /// Headers in all.
+    pub wanted: u32,
+    /// Headers that are proven.
+    pub done: u32,
+    /// Proven in a second, over the interval.
+    pub per_second: f64,
+}
+
+/// What an observer of the whole run adds to an interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlook {
+    /// Where the run stands.
+    pub standing: Standing,
+    /// Time since the last block was applied.
+    pub last_block_age: Duration,
+}
+
 /// One interval of the statistics.
 #[derive(Clone, Debug, Serialize)]
 pub struct Interval {
@@ -83,6 +107,14 @@ pub struct Interval {
     pub next_checkpoint: Option<u32>,
     /// Seconds until the next checkpoint, if one is ahead and blocks come in.
     pub next_checkpoint_in: Option<f64>,
+    /// Share of the way to the target that lies behind, from 0 to 1; `None` while the target is unknown.
+    pub share: Option<f64>,
+    /// Seconds to the target at the speed of the last minute; `None` while there is none.
+    pub remaining: Option<f64>,
+    /// Headers that are fetched before the blocks they prove; `None`: none at present.
+    pub headers: Option<Headers>,
+    /// Seconds since the last block was applied, as far as this run knows.
+    pub last_block_age: f64,
     /// What limits the speed.
     pub verdict: Verdict,
     #[serde(skip)]
@@ -97,6 +129,7 @@ impl Interval {
         seconds: f64,
         source: WorkSource,
         next_checkpoint: Option<u32>,
+        outlook: &Outlook,
     ) -> Self {
         let blocks = later.blocks - earlier.blocks;
         let writer = later.phases.since(&earlier.phases);
@@ -130,8 +163,31 @@ impl Interval {
             peers: later.peers,
             next_checkpoint,
             next_checkpoint_in: distance.filter(|_| rate > 0.0).map(|blocks| blocks / rate),
+            share: outlook.standing.share,
+            remaining: outlook.standing.remaining.map(|time| time.as_secs_f64()),
+            headers: headers(earlier.headers, later.headers, seconds),
+            last_block_age: outlook.last_block_age.as_secs_f64(),
             source_is_network: source == WorkSource::Network,
         }
+    }
+
+    /// A line about the headers, while there is something to say.
+    pub fn headers_line(&self) -> Option<String> {
+        let Headers {
+            checkpoint,
+            wanted,
+            done,
+            per_second,
+        } = self.headers?;
+        let eta = match per_second > 0.0 {
+            true => hours(f64::from(wanted - done) / per_second),
+            false => "an unknown time".to_owned(),
+        };
+        Some(format!(
+            "{done} of {wanted} headers proven back from checkpoint {checkpoint} = {:.2}%, {per_second:.0} headers/s, the \
+             rest in {eta}",
+            100.0 * f64::from(done) / f64::from(wanted.max(1))
+        ))
     }
 
     /// The second line of the report; the first is [`PhaseTimes::sentence`].
@@ -167,8 +223,35 @@ impl Interval {
                 .map_or_else(|| "an unknown time".to_owned(), hours);
             line += &format!(", next checkpoint {number} in {eta}");
         }
+        if let Some(share) = self.share {
+            let eta = self.remaining.map_or_else(|| "an unknown time".to_owned(), hours);
+            line += &format!(", {:.2}% done, the rest in {eta}", 100.0 * share);
+        }
+        if self.blocks == 0 && self.headers.is_none() {
+            line += &format!(", no block for {}", hours(self.last_block_age));
+        }
         line + &format!(", {}", self.verdict)
     }
+}
+
+fn headers(earlier: HeaderReading, later: HeaderReading, seconds: f64) -> Option<Headers> {
+    let HeaderReading {
+        checkpoint,
+        wanted,
+        done,
+    } = later;
+    let before = if earlier.checkpoint == checkpoint {
+        earlier.done
+    } else {
+        0
+    };
+    let (wanted, new) = (wanted.max(done), f64::from(done.saturating_sub(before)));
+    (checkpoint > 0).then(|| Headers {
+        checkpoint,
+        wanted,
+        done,
+        per_second: if seconds > 0.0 { new / seconds } else { 0.0 },
+    })
 }
 
 fn verdict(writer: &PhaseTimes, prepare_busy: f64, blocks: u64, source: WorkSource) -> Verdict {
@@ -204,6 +287,14 @@ fn hours(seconds: f64) -> String {
 mod tests {
     use super::*;
 
+    const NOTHING: Outlook = Outlook {
+        standing: Standing {
+            share: None,
+            remaining: None,
+        },
+        last_block_age: Duration::ZERO,
+    };
+
     fn reading(blocks: u64, waiting: f64, processing: f64) -> MeterReading {
         MeterReading {
             phases: PhaseTimes {
@@ -224,11 +315,56 @@ mod tests {
     #[test]
     fn the_line_tells_rate_and_distance() {
         let (earlier, later) = (reading(1000, 0.0, 0.0), reading(31_000, 20.0, 10.0));
-        let interval = Interval::between(&earlier, &later, 30.0, WorkSource::Network, Some(91_000));
+        let outlook = Outlook {
+            standing: Standing {
+                share: Some(0.125),
+                remaining: Some(Duration::from_secs(210)),
+            },
+            ..NOTHING
+        };
+        let interval = Interval::between(
+            &earlier,
+            &later,
+            30.0,
+            WorkSource::Network,
+            Some(91_000),
+            &outlook,
+        );
         assert_eq!(
             interval.progress_line(),
             "head block 31000 (2018-02-17T08:11:27), 1000 blocks/s, 333 us/block, 61 tx/block, \
-             queue 0 blocks 0.0 MiB, 8 peers, next checkpoint 91000 in 00:01:00, network-bound"
+             queue 0 blocks 0.0 MiB, 8 peers, next checkpoint 91000 in 00:01:00, 12.50% done, the rest in 00:03:30, \
+             network-bound"
+        );
+    }
+
+    /// Case S44: while headers come in, or nothing does, the lines say which.
+    #[test]
+    fn the_lines_tell_headers_from_a_standstill() {
+        let (earlier, mut later) = (reading(0, 0.0, 0.0), reading(0, 30.0, 0.0));
+        later.headers = HeaderReading {
+            checkpoint: 100_000,
+            wanted: 100_000,
+            done: 30_000,
+        };
+        let between = |later: &MeterReading| {
+            let outlook = Outlook {
+                last_block_age: Duration::from_secs(65),
+                ..NOTHING
+            };
+            Interval::between(&earlier, later, 30.0, WorkSource::Network, None, &outlook)
+        };
+        assert_eq!(
+            between(&later).headers_line().unwrap(),
+            "30000 of 100000 headers proven back from checkpoint 100000 = 30.00%, 1000 headers/s, the rest in 00:01:10"
+        );
+        assert!(!between(&later).progress_line().contains("no block"));
+        later.headers = HeaderReading::default();
+        assert_eq!(between(&later).headers_line(), None);
+        assert!(
+            between(&later)
+                .progress_line()
+                .contains(", no block for 00:01:05, idle")
         );
     }
 
@@ -240,11 +376,12 @@ mod tests {
             30.0,
             WorkSource::BlockLog,
             Some(9),
+            &NOTHING,
         );
         assert_eq!(
             interval.progress_line(),
             "head block 5 (2018-02-17T08:11:27), 0 blocks/s, 0 us/block, 0 tx/block, queue 0 blocks 0.0 MiB, \
-             next checkpoint 9 in an unknown time, idle"
+             next checkpoint 9 in an unknown time, no block for 00:00:00, idle"
         );
     }
 

@@ -30,6 +30,42 @@ impl HeadMeter {
     }
 }
 
+/// The way down from a checkpoint, header by header.
+#[derive(Debug, Default)]
+pub struct HeaderMeter {
+    checkpoint: AtomicU32,
+    wanted: AtomicU32,
+    done: AtomicU32,
+}
+
+/// [`HeaderMeter`] at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeaderReading {
+    /// The checkpoint; 0: no headers are being fetched.
+    pub checkpoint: u32,
+    /// Headers between it and the block below, in all.
+    pub wanted: u32,
+    /// Those that are proven.
+    pub done: u32,
+}
+
+impl HeaderMeter {
+    /// Where the way down stands.
+    pub fn set(&self, reading: HeaderReading) {
+        self.checkpoint.store(reading.checkpoint, Relaxed);
+        self.wanted.store(reading.wanted, Relaxed);
+        self.done.store(reading.done, Relaxed);
+    }
+
+    fn read(&self) -> HeaderReading {
+        HeaderReading {
+            checkpoint: self.checkpoint.load(Relaxed),
+            wanted: self.wanted.load(Relaxed),
+            done: self.done.load(Relaxed),
+        }
+    }
+}
+
 /// What one run has done so far. Written by the writer once a batch and by the pipeline.
 #[derive(Debug, Default)]
 pub struct Meter {
@@ -39,6 +75,12 @@ pub struct Meter {
     pub head: HeadMeter,
     /// Block up to which the work goes as far as is known: the log's head, or the best peer's; 0 unknown.
     pub target: AtomicU32,
+    /// The bytes of a source whose size is known, up to `target`; 0 unknown.
+    pub target_bytes: AtomicU64,
+    /// Those of them that lie before this run's first block.
+    pub base_bytes: AtomicU64,
+    /// Headers that a sync fetches before the blocks they prove: all of the present way down, and those that are here.
+    pub headers: HeaderMeter,
     /// Applied blocks.
     pub blocks: AtomicU64,
     /// Transactions in them.
@@ -76,6 +118,12 @@ pub struct MeterReading {
     pub head_time: u32,
     /// See [`Meter::target`].
     pub target: u32,
+    /// See [`Meter::target_bytes`].
+    pub target_bytes: u64,
+    /// See [`Meter::base_bytes`].
+    pub base_bytes: u64,
+    /// See [`Meter::headers`].
+    pub headers: HeaderReading,
     /// Applied blocks.
     pub blocks: u64,
     /// Their transactions.
@@ -108,6 +156,9 @@ impl Meter {
             head: self.head.number(),
             head_time: self.head.time(),
             target: self.target.load(Relaxed),
+            target_bytes: self.target_bytes.load(Relaxed),
+            base_bytes: self.base_bytes.load(Relaxed),
+            headers: self.headers.read(),
             blocks: self.blocks.load(Relaxed),
             transactions: self.transactions.load(Relaxed),
             operations: self.operations.load(Relaxed),

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use serde::Serialize;
 
-use super::interval::{Interval, WorkSource};
+use super::interval::{Interval, Outlook, WorkSource};
 use super::meter::Meter;
+use super::way::Way;
 use crate::checkpoint::Checkpoints;
 
 /// What and how often to report.
@@ -64,6 +65,8 @@ impl Reporter {
                 checkpoints,
                 source,
                 file,
+                way: Way::default(),
+                last_block: Instant::now(),
             };
             let mut earlier = (Instant::now(), report.meter.read());
             let mut due = earlier.0 + interval;
@@ -97,6 +100,9 @@ struct Report {
     checkpoints: Checkpoints,
     source: WorkSource,
     file: Option<File>,
+    way: Way,
+    /// The end of the last interval in which a block was applied.
+    last_block: Instant,
 }
 
 impl Report {
@@ -106,9 +112,19 @@ impl Report {
             .checkpoints
             .next_after(later.1.head)
             .map(|checkpoint| checkpoint.number);
-        let interval = Interval::between(&earlier.1, &later.1, seconds, self.source, next);
+        if later.1.blocks > earlier.1.blocks {
+            self.last_block = later.0;
+        }
+        let outlook = Outlook {
+            standing: self.way.note(later.0, &later.1),
+            last_block_age: later.0.saturating_duration_since(self.last_block),
+        };
+        let interval = Interval::between(&earlier.1, &later.1, seconds, self.source, next, &outlook);
         tracing::info!(target: "writer", "{}", interval.writer.sentence());
         tracing::info!(target: "writer", "{}", interval.progress_line());
+        if let Some(line) = interval.headers_line() {
+            tracing::info!(target: "writer", "{line}");
+        }
         if let Err(error) = self.append(&interval) {
             tracing::warn!(target: "writer", "statistics file: {error}; no more records are written to it");
             self.file = None;
