@@ -1,5 +1,7 @@
 //! What the end-to-end tests share: the built binary, the data of the Hive project, folders and processes.
 
+pub mod zoo;
+
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

@@ -1,0 +1,194 @@
+//! Where a node under test meets the zoo.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cairn_chain::ChainId;
+use cairn_node::devnet::{self, GenerateOptions};
+use cairn_p2p::{Network, NetworkConfig, NetworkHandle};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{Keeper, Raw, Stock, raw};
+use crate::{Finished, Running, cairn};
+
+/// A peer that the node can be sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its id, as the ban list shows it.
+    pub id: String,
+    /// Its port on loopback.
+    pub port: u16,
+}
+
+/// A chain, the peers of a test and the folders of the nodes under test.
+#[derive(Debug)]
+pub struct Yard {
+    folder: TempDir,
+    honest: Stock,
+    chain: ChainId,
+    networks: Mutex<Vec<NetworkHandle>>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Yard {
+    /// A yard with an honest chain of so many blocks.
+    ///
+    /// # Panics
+    /// When something cannot be set up.
+    #[must_use]
+    pub fn new(blocks: u32) -> Self {
+        let folder = TempDir::new().expect("a folder for the test");
+        fs::write(folder.path().join("chain.json"), devnet::chain_spec_json(1)).expect("it can be written");
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        Self {
+            folder,
+            honest: Stock::honest(blocks),
+            chain: devnet::chain_id(1),
+            networks: Mutex::default(),
+            runtime,
+        }
+    }
+
+    /// The honest chain.
+    #[must_use]
+    pub fn honest(&self) -> Stock {
+        self.honest.clone()
+    }
+
+    /// A checkpoint on the honest chain, as it is written in a configuration.
+    #[must_use]
+    pub fn checkpoint(&self, number: u32) -> String {
+        format!("[{number},{}]", self.honest.id(number))
+    }
+
+    /// Starts a peer that keeps the protocol.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn keep(&self, keeper: Keeper) -> Peer {
+        self.keep_on(self.chain, keeper)
+    }
+
+    /// Starts a peer that keeps the protocol of another chain.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn keep_on(&self, chain: ChainId, keeper: Keeper) -> Peer {
+        let mut config = NetworkConfig::new(chain);
+        config.listen = vec!["127.0.0.1:0".parse().expect("an endpoint")];
+        let network = self
+            .runtime
+            .block_on(Network::start(config, Arc::new(keeper)))
+            .expect("loopback listens");
+        let address = network
+            .listen_addresses()
+            .into_iter()
+            .find(|address| address.to_string().contains("tcp"))
+            .expect("it listens on TCP");
+        let peer = Peer {
+            id: network.local_peer().to_string(),
+            port: raw::port(&address),
+        };
+        self.networks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(network);
+        peer
+    }
+
+    /// Starts a peer that breaks the protocol.
+    pub fn let_loose(&self, raw: Raw) -> Peer {
+        let (id, port) = self.runtime.block_on(raw.start(self.chain));
+        Peer {
+            id: id.to_string(),
+            port,
+        }
+    }
+
+    /// The folder of a node.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes the configuration of a node that knows these peers; gives its folder.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub fn configure(&self, name: &str, peers: &[&Peer], lines: &[String]) -> String {
+        let folder = self.path(name);
+        fs::create_dir_all(&folder).expect("the folder can be made");
+        let mut text = format!("chain = {}\n", self.path("chain.json").display());
+        for peer in peers {
+            text += &format!("p2p-seed-node = 127.0.0.1:{}\n", peer.port);
+        }
+        for line in lines {
+            text += &format!("{line}\n");
+        }
+        fs::write(folder.join("config.ini"), text).expect("the configuration can be written");
+        folder.to_str().expect("a folder with a plain name").to_owned()
+    }
+
+    /// Starts a node that ends at block `last`.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn start(&self, name: &str, peers: &[&Peer], last: u32, lines: &[String]) -> Running {
+        let folder = self.configure(name, peers, lines);
+        Running::start([
+            "run",
+            "-d",
+            &folder,
+            "--exit-at-block",
+            &last.to_string(),
+            "--json",
+        ])
+    }
+
+    /// Runs a node up to block `last`, which is its checkpoint too.
+    ///
+    /// # Panics
+    /// When it cannot be started or does not end in time.
+    pub fn sync(&self, name: &str, peers: &[&Peer], last: u32) -> Finished {
+        let checkpoint = format!("checkpoint = {}", self.checkpoint(last));
+        self.start(name, peers, last, &[checkpoint]).wait()
+    }
+
+    /// Ids of the peers in a node's ban list.
+    ///
+    /// # Panics
+    /// When the list is there and makes no sense.
+    #[must_use]
+    pub fn banned(&self, name: &str) -> Vec<String> {
+        let path = self.path(name).join("p2p/bans.json");
+        let Ok(text) = fs::read_to_string(path) else {
+            return Vec::new();
+        };
+        let list: Value = serde_json::from_str(&text).expect("the ban list is JSON");
+        let bans = list["bans"].as_array().expect("it has a list");
+        let id = |ban: &Value| ban["peer"].as_str().expect("each ban has a peer").to_owned();
+        bans.iter().map(id).collect()
+    }
+
+    /// The state that a replay of the honest chain gives, as the record shows it.
+    ///
+    /// # Panics
+    /// When the chain cannot be written or replayed.
+    #[must_use]
+    pub fn replayed_state(&self) -> Value {
+        let out = self.path("honest");
+        let options = GenerateOptions::new(self.honest.head(), out.clone());
+        devnet::generate(&options, &|_| {}).expect("the chain can be written");
+        let folder = self.configure("replayed", &[], &[]);
+        let log = out.join("blockchain");
+        let log = log.to_str().expect("a folder with a plain name");
+        let words = ["replay", "-d", &folder, "--json", "--block-log", log];
+        cairn(words).expect_code(0).json()["state"].clone()
+    }
+}
