@@ -1,10 +1,11 @@
 //! A power cut at any moment of a replay or a sync: the next start finds every block that was durable, needs no help,
 //! and ends where an undisturbed node ends. `cairn_tests::power_cut` says what a power cut does.
 //!
-//! Six runs of the binary are recorded (a replay of a foreign log; syncs with compressed and plain, single and split block
-//! logs, one of them killed and started again twice; a sync so long that its headers come first), and the recoveries of some
-//! folders that a cut left. Each case cuts one of the recordings at a moment of its own and starts the binary on what
-//! is left.
+//! Eight runs of the binary are recorded: two replays of a foreign log, with and without a pass over its headers before;
+//! four syncs with compressed and plain, single and split block logs, one of them killed and started again twice; a sync
+//! so long that its headers come first; and a restore point put in the place of the state. So are the recoveries of some
+//! folders that a cut left. Each case cuts one of the recordings at a moment of its own and starts the binary on what is
+//! left.
 //!
 //! The runs have threads and a network, so that a recording is not the same twice, and a seed alone does not bring a case
 //! back. A failing case therefore keeps its folder as the cut left it, and as it was when the case failed.
@@ -25,18 +26,20 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-use cairn_tests::power_cut::{Durable, Rng};
+use cairn_tests::power_cut::{Durable, Rng, Tree};
 
 use crate::case::{Case, Failure};
 use crate::recording::{Goal, Recording};
 use crate::world::{Form, World};
 
-/// Cases from the recorded replay.
-const REPLAY_CASES: usize = 110;
+/// Cases from each recorded replay.
+const REPLAY_CASES: usize = 60;
 /// Cases from each recorded sync.
 const SYNC_CASES: usize = 90;
 /// Cases from the recorded sync of a long chain of empty blocks.
 const HEADERS_CASES: usize = 60;
+/// Cases from a restore point that takes the place of the state.
+const RESTORE_CASES: usize = 60;
 /// Recorded recoveries, and cases from each.
 const RECOVERIES: usize = 16;
 const RECOVERY_CASES: usize = 9;
@@ -55,14 +58,13 @@ fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
     let long = World::new(3500, "empty");
     let times = number_from("CAIRN_POWER_CUTS", 1);
     let mut rng = Rng::new(number_from("CAIRN_POWER_CUT_SEED", 1) as u64);
-    let replay = Recording::make(
-        &world,
-        "replay",
-        Goal::Replay { interval: 20 },
-        None,
-        Durable::default(),
-        &[],
-    );
+    let replays = [("replay", true), ("replay-in-one-pass", false)].map(|(name, preverify)| {
+        let goal = Goal::Replay {
+            preverify,
+            interval: 20,
+        };
+        Recording::make(&world, name, goal, None, Durable::default(), &[])
+    });
     let syncs = recorded_syncs(&world, &mut rng);
     let headers_first = Goal::Sync {
         form: Form {
@@ -82,6 +84,8 @@ fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
         .map(|at| recorded_recovery(at, &syncs[at % syncs.len()], &mut rng))
         .collect();
 
+    let restore = recorded_restore(&syncs[0]);
+
     let mut some = |recording, count: usize, continued: usize, forgetful| -> Vec<Case<'_>> {
         let one = |_| Case {
             recording,
@@ -91,7 +95,10 @@ fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
         };
         (0..count).map(one).collect()
     };
-    let mut cases = some(&replay, REPLAY_CASES * times, 100, None);
+    let mut cases = Vec::new();
+    for replay in &replays {
+        cases.extend(some(replay, REPLAY_CASES * times, 100, None));
+    }
     for sync in &syncs {
         cases.extend(some(sync, SYNC_CASES * times, CONTINUED, None));
     }
@@ -99,6 +106,7 @@ fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
         cases.extend(some(recovery, RECOVERY_CASES, CONTINUED, None));
     }
     cases.extend(some(&headers_first, HEADERS_CASES * times, 100, None));
+    cases.extend(some(&restore, RESTORE_CASES * times, CONTINUED / 2, None));
     let count = cases.len();
     let failures = run_all(&cases, KEPT);
     assert!(
@@ -149,6 +157,31 @@ fn recorded_recovery<'w>(at: usize, from: &Recording<'w>, rng: &mut Rng) -> Reco
     let (tree, durable) = from.cut(rng, None);
     let name = format!("{}-recovery-{at}", from.name());
     Recording::make(from.world(), &name, from.goal(), Some(&tree), durable, &[])
+}
+
+/// `cairn state restore` on the folder that a recorded sync ended with.
+fn recorded_restore<'w>(from: &Recording<'w>) -> Recording<'w> {
+    let Goal::Sync {
+        form,
+        checkpoints,
+        interval,
+    } = from.goal()
+    else {
+        panic!("a sync is restored");
+    };
+    let world = from.world();
+    // The newest restore point is of the last checkpoint, and stays whatever happens; so does the whole log.
+    let durable = Durable {
+        state: *checkpoints.last().unwrap(),
+        log: world.blocks,
+    };
+    let tree = Tree::read(&world.path(&format!("recorded-{}", from.name())));
+    let goal = Goal::Restore {
+        form,
+        checkpoints,
+        interval,
+    };
+    Recording::make(world, "restore", goal, Some(&tree), durable, &[])
 }
 
 /// Runs all cases, as many at a time as there are processors; gives what failed, and keeps so many folders of it.

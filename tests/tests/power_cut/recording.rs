@@ -13,9 +13,19 @@ use crate::world::{Form, World, text};
 #[derive(Clone, Debug)]
 pub(crate) enum Goal {
     /// The state from a foreign log.
-    Replay { interval: u32 },
+    Replay {
+        /// Read its headers first.
+        preverify: bool,
+        interval: u32,
+    },
     /// State and log from the seed.
     Sync {
+        form: Form,
+        checkpoints: Vec<u32>,
+        interval: u32,
+    },
+    /// The newest restore point in the place of the state of such a sync.
+    Restore {
         form: Form,
         checkpoints: Vec<u32>,
         interval: u32,
@@ -50,11 +60,16 @@ impl<'w> Recording<'w> {
         let folder = world.path(&format!("recorded-{name}"));
         start.cloned().unwrap_or_default().write(&folder);
         let (config, ends) = match &goal {
-            Goal::Replay { interval } => (
+            Goal::Replay { interval, .. } => (
                 world.config(&[100, 250, world.blocks], *interval),
                 BlockEnds::default(),
             ),
             Goal::Sync {
+                form,
+                checkpoints,
+                interval,
+            }
+            | Goal::Restore {
                 form,
                 checkpoints,
                 interval,
@@ -80,7 +95,11 @@ impl<'w> Recording<'w> {
             );
         }
         let record = run(None).expect_code(0).json();
-        assert_eq!(record["head"]["number"], world.blocks);
+        let head = match goal {
+            Goal::Restore { .. } => before.state,
+            _ => world.blocks,
+        };
+        assert_eq!(record["head"]["number"], head);
         let bytes: &'static [u8] = fs::read(&journal).unwrap().leak();
         let operations = journal::parse(bytes);
         let mut disk: Disk<'_> = start.clone();
@@ -94,7 +113,7 @@ impl<'w> Recording<'w> {
         let durable = timeline(&start, before, &operations, &ends);
         assert_eq!(
             durable.last().unwrap().state,
-            world.blocks,
+            head,
             "{name}: the last commit is not found in the journal"
         );
         if let Goal::Sync { .. } = goal {
@@ -179,8 +198,8 @@ impl Goal {
         let (folder, config, last) = (text(folder), text(config), world.blocks.to_string());
         let foreign = world.foreign_log();
         let words = match self {
-            Self::Replay { .. } => {
-                vec![
+            Self::Replay { preverify, .. } => {
+                let mut words = vec![
                     "replay",
                     "--block-log",
                     text(&foreign),
@@ -189,8 +208,13 @@ impl Goal {
                     "--config",
                     config,
                     "--json",
-                ]
+                ];
+                if !preverify {
+                    words.push("--no-preverify");
+                }
+                words
             }
+            Self::Restore { .. } => vec!["state", "restore", "-d", folder, "--json"],
             Self::Sync { .. } => {
                 vec![
                     "run",
