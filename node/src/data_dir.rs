@@ -163,11 +163,16 @@ impl DataDir {
         Ok(())
     }
 
-    /// Puts a restore point in the place of the state.
+    /// Puts a restore point in the place of the state; before that, `first` is done while nobody else can use the
+    /// folder.
     ///
     /// # Errors
-    /// When the state is in use, or the restore point is not usable; then the state is unchanged.
-    pub fn restore_state(&self, point: &RestorePoint) -> anyhow::Result<()> {
+    /// When the state is in use, `first` fails, or the restore point is not usable; then the state is unchanged.
+    pub fn restore_state<T>(
+        &self,
+        point: &RestorePoint,
+        first: impl FnOnce() -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
         let tag = match self.recorded_chain() {
             Ok(Some(chain)) => chain_tag(&chain),
             // The record is made again at the next start; the restore points are this folder's own.
@@ -175,13 +180,18 @@ impl DataDir {
         };
         self.settle_registers()?;
         // To be sure that nobody uses it; a state that cannot be opened for another reason is one to be replaced.
-        match Store::open(self.registers(), &StoreOptions::new(tag)) {
+        let done = match Store::open(self.registers(), &StoreOptions::new(tag)) {
             Err(error @ (StateError::Locked { .. } | StateError::OtherChain { .. })) => {
                 return Err(error.into());
             }
-            opened => drop(opened),
-        }
-        Ok(cairn_state::restore(point, &self.registers(), &tag)?)
+            held => {
+                let done = first()?;
+                drop(held);
+                done
+            }
+        };
+        cairn_state::restore(point, &self.registers(), &tag)?;
+        Ok(done)
     }
 
     /// Opens the state for reading, also beside a running node.

@@ -7,7 +7,7 @@ mod record;
 mod session;
 mod signals;
 
-pub use block_log::{OwnLog, forget_set_aside, open_foreign_log, tell_set_aside};
+pub use block_log::{OwnLog, forget_set_aside, open_foreign_log, present_layout, tell_set_aside};
 pub use progress_bar::ProgressBar;
 pub use record::{FinalRecord, RunFacts};
 pub use session::Session;

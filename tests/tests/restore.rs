@@ -245,6 +245,33 @@ fn a_restored_state_is_that_of_its_checkpoint_and_goes_on_from_there() {
 }
 
 #[test]
+fn a_restore_cuts_the_log_too_when_its_blocks_are_not_to_be_trusted() {
+    let bench = Bench::new(600, "mixed");
+    bench.own_the_log();
+    let point = bench.checkpoint(200);
+    bench.replay_own(&["--checkpoint", &point]).expect_code(0);
+    let node = bench.text("node");
+    let words = ["state", "restore", "-d", &node, "--cut-log", "--json"];
+    let restored = cairn(words).expect_code(0).json();
+    assert_eq!(restored["blocks_cut"], json!([201, 600]), "{restored}");
+    let started = bench.start().expect_code(0);
+    assert_eq!(
+        (&started.json()["head"]["number"], &started.json()["blocks"]),
+        (&json!(200), &json!(0))
+    );
+    assert_eq!(reconciled(&started), Vec::<&str>::new(), "{started}");
+    let kept = bench.path("node/blockchain/block_log.cut-201-600");
+    let whole = fs::read(bench.path("chain/blockchain/block_log")).unwrap();
+    let log = fs::read(bench.path("node/blockchain/block_log")).unwrap();
+    assert!(
+        [log, fs::read(kept).unwrap()].concat() == whole,
+        "no byte is lost"
+    );
+    let again = cairn(words).expect_code(0).json();
+    assert_eq!(again["blocks_cut"], json!(null), "{again}");
+}
+
+#[test]
 fn a_state_that_is_thrown_away_has_no_restore_points() {
     let bench = Bench::new(200, "mixed");
     let (log, point) = (bench.text("chain/blockchain"), bench.checkpoint(100));

@@ -11,8 +11,8 @@ pub enum StateCommand {
     Info(StateInfoArgs),
     /// Put the state back to a restore point, as it was when a checkpoint was reached.
     ///
-    /// The restore point stays, and the block log is not touched: the next `cairn run` or `cairn replay` applies what
-    /// the log has beyond the restore point again. Killed at any moment, the old state or the restored one is there.
+    /// The restore point stays, and so does the block log unless --cut-log is given: the next `cairn run` or `cairn
+    /// replay` applies what the log has beyond the restore point again. Killed at any moment, the old state or the restored one is there.
     Restore(StateRestoreArgs),
     /// Print the registers of one owner.
     Get(StateGetArgs),
@@ -42,6 +42,15 @@ pub struct StateRestoreArgs {
     /// Block number of the restore point; `cairn state info` lists them [default: the newest one]
     #[arg(long, value_name = "NUMBER")]
     pub to: Option<u32>,
+
+    /// Cut the node's block log behind the restore point too: for blocks that turned out to be of another chain. They
+    /// are kept beside the log, in block_log*.cut-FIRST-LAST, until other blocks have taken their place.
+    #[arg(long)]
+    pub cut_log: bool,
+
+    /// Folder with Hive's compression dictionaries, for --cut-log on a log that uses them.
+    #[arg(long, value_name = "DIR", requires = "cut_log")]
+    pub zstd_dictionaries: Option<PathBuf>,
 
     /// Print one JSON object on one line.
     #[arg(long)]

@@ -11,7 +11,7 @@ use cairn_sync::download::{BlockNetwork, SchedulerOptions, SyncOptions, sync};
 use cairn_sync::pipeline::ValidationPlan;
 use cairn_sync::replay::{ReplayError, announce_modes};
 use cairn_sync::stats::WorkSource;
-use cairn_sync::writer::{ChainWriter, Ended, WriterError};
+use cairn_sync::writer::{ChainWriter, Ended};
 
 use super::replay::{replay_log, replay_plan};
 use crate::cli::RunArgs;
@@ -141,14 +141,14 @@ impl Node {
                     return Ok((chain, Err(CommandError::contradiction(error))));
                 }
                 Ok(false) => return Ok((chain, Err(CommandError::Failed(error.into())))),
-                Err(error) => return Ok((chain, Err(CommandError::Failed(error.into())))),
+                Err(error) => return Ok((chain, Err(error))),
             }
         }
     }
 
     /// Cuts a damaged block and those behind it off the log, so that they are fetched again; `false`: the fault is
     /// another one, or it is not to be mended.
-    fn cut_damage(&self, chain: &mut ChainWriter, error: &ReplayError) -> Result<bool, WriterError> {
+    fn cut_damage(&self, chain: &mut ChainWriter, error: &ReplayError) -> Result<bool, CommandError> {
         let settings = &self.session.settings;
         let first = self.reader.as_ref().and_then(BlockLog::first_number);
         let Some(number) = error.damaged_block() else {
@@ -159,7 +159,10 @@ impl Node {
         if !settings.block_log.auto_fixing || settings.exit_before_sync || !whole_before {
             return Ok(false);
         }
-        let Some(kept) = chain.set_log_aside_after(number - 1)? else {
+        let cut = chain
+            .set_log_aside_after(number - 1)
+            .map_err(|error| CommandError::Failed(error.into()))?;
+        let Some(kept) = cut else {
             return Ok(false);
         };
         tracing::warn!(

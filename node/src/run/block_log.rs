@@ -176,7 +176,8 @@ pub fn open_foreign_log(
     BlockLog::open(path, chain.blocks_per_log_part, Arc::clone(dictionaries))
 }
 
-fn present_layout(folder: &Path, blocks_per_part: u32) -> Option<Layout> {
+/// How the log in a folder is laid out; `None`: there is none.
+pub fn present_layout(folder: &Path, blocks_per_part: u32) -> Option<Layout> {
     if folder.join("block_log").is_file() {
         return Some(Layout::Single);
     }

@@ -1,6 +1,9 @@
 //! `cairn state restore`: the state goes back to a checkpoint.
 
+use std::sync::Arc;
+
 use anyhow::anyhow;
+use cairn_block_log::{BlockLogWriter, CutPolicy, Dictionaries, SetAside, WriterOptions};
 use cairn_state::RestorePoint;
 use serde_json::json;
 
@@ -8,6 +11,7 @@ use crate::cli::StateRestoreArgs;
 use crate::data_dir::DataDir;
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
+use crate::run::present_layout;
 
 /// Puts a restore point in the place of the state.
 ///
@@ -31,24 +35,60 @@ pub fn execute(args: &StateRestoreArgs) -> Result<ExitCode, CommandError> {
         }));
     };
     let before = data_dir.read_state().ok().and_then(|store| store.head());
-    data_dir.restore_state(point)?;
+    let cut = data_dir.restore_state(point, || match args.cut_log {
+        true => cut_log(&data_dir, args, point.number()),
+        false => Ok(None),
+    })?;
+    let cut = cut.map(|kept| (kept.first, kept.last));
     let id = point.head.map_or([0; 20], |head| head.id);
     let before = before.map(|head| head.number);
     if args.json {
         output::json_line(&json!({
             "head": { "number": point.number(), "id": hex::encode(id) },
             "head_before": before,
+            "blocks_cut": cut,
         }))?;
     } else {
         let before = before.map_or_else(
             || "an unreadable state".to_owned(),
             |number| format!("block {number}"),
         );
+        let rest = match cut {
+            Some((first, last)) => {
+                format!("blocks {first} to {last} were cut off the block log and are kept beside it")
+            }
+            None => "the next run applies the block log from there on again".to_owned(),
+        };
         output::text(&format!(
-            "state restored from {before} to block {} {}; the next run applies the block log from there on again\n",
+            "state restored from {before} to block {} {}; {rest}\n",
             point.number(),
             hex::encode(id)
         ))?;
     }
     Ok(ExitCode::Done)
+}
+
+/// Cuts the node's own block log behind a block. `None`: it has no block behind it.
+fn cut_log(data_dir: &DataDir, args: &StateRestoreArgs, head: u32) -> anyhow::Result<Option<SetAside>> {
+    let folder = data_dir.blockchain();
+    let chain = data_dir
+        .recorded_chain()?
+        .ok_or_else(|| anyhow!("the chain of {} is not recorded", data_dir.root().display()))?;
+    let Some(layout) = present_layout(&folder, chain.blocks_per_log_part) else {
+        return Ok(None);
+    };
+    let dictionaries = match &args.zstd_dictionaries {
+        Some(folder) => Dictionaries::load(folder)?,
+        None => Dictionaries::none(),
+    };
+    let options = WriterOptions {
+        layout,
+        chain: &chain,
+        dictionaries: Arc::new(dictionaries),
+        cut: CutPolicy::Torn,
+    };
+    let (mut writer, _) = BlockLogWriter::open(&folder, &options)?;
+    let kept = writer.set_aside_after(head)?;
+    writer.close()?;
+    Ok(kept)
 }

@@ -96,7 +96,8 @@ impl fmt::Display for Verdict {
                 f,
                 "Block did not match checkpoint: the chain of checkpoint [{number},{id}] ({origin}) has {found} as block \
                  {below}, this node's head is {trusted}: the node is on another chain than the checkpoint. If the \
-                 checkpoint is right, go back below the fork (`cairn state restore`) or begin again in an empty folder"
+                 checkpoint is right, go back below the fork (`cairn state restore --cut-log`) or begin again in an \
+                 empty folder"
             ),
         }
     }
