@@ -267,6 +267,12 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// Whether something could not be written for want of room: on the disk, or in the user's quota.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Io { source, .. }
+            if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+    }
+
     /// For `map_err` on an operation of the system.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io {

@@ -9,7 +9,7 @@ use cairn_chain::{BlockId, ChainSpec};
 use crate::layout::{self, Found};
 use crate::part::{self, Opened, Part};
 use crate::recovery::{CRASH_REACH, Cut, Recovered, Subject, recover};
-use crate::{BlockFault, Dictionaries, LogError, Place, Sequential, StoredBlock};
+use crate::{BlockFault, CutPolicy, Dictionaries, LogError, Place, Sequential, StoredBlock};
 
 /// A block log, open for reading. Cheap to clone, to be used from any number of threads.
 ///
@@ -76,16 +76,18 @@ impl BlockLog {
     /// Opens a log whose last file may be torn, up to its last whole block. Nothing is written.
     ///
     /// The end of the last file is checked block by block, with the transactions (see the crate's notes on recovery);
-    /// what was left out is given back with the log. That may also be a block that is whole for another chain
-    /// specification, and all that follows it.
+    /// what was left out is given back with the log. With [`CutPolicy::Anything`] that may also be a block that is
+    /// whole for another chain specification, and all that follows it.
     ///
     /// # Errors
-    /// As [`open`](Self::open), except for a torn tail.
+    /// As [`open`](Self::open), except for a torn tail; with [`CutPolicy::Torn`] also
+    /// [`LogError::TooMuchDamage`] and [`LogError::DamagedInside`].
     pub fn open_whole_prefix(
         path: &Path,
         blocks_per_part: u32,
         dictionaries: Arc<Dictionaries>,
         chain: &ChainSpec,
+        policy: CutPolicy,
     ) -> Result<(Self, Option<Cut>), LogError> {
         let mut parts = Vec::new();
         let mut previous = None;
@@ -111,7 +113,7 @@ impl BlockLog {
                 (last, layout::first_of_part(number, blocks_per_part))
             }
         };
-        let (part, cut) = open_prefix(&last, first, previous, &dictionaries, chain)?;
+        let (part, cut) = open_prefix(&last, first, previous, &dictionaries, chain, policy)?;
         parts.push(part);
         Ok((
             Self::from_parts(path, dictionaries, parts.into_iter().map(Arc::new).collect()),
@@ -245,6 +247,17 @@ impl BlockLog {
             .pop()
     }
 
+    /// Takes the lowest part away. Whoever reads from it goes on to read: its file stays open as long as it is used.
+    pub(crate) fn shift_part(&self) -> Option<Arc<Part>> {
+        let mut parts = self.shared.parts.write().unwrap_or_else(PoisonError::into_inner);
+        (!parts.is_empty()).then(|| parts.remove(0))
+    }
+
+    /// First block of the lowest part, also when that part is empty.
+    pub(crate) fn start(&self) -> Option<u32> {
+        self.with_parts(|parts| parts.first().map(|part| part.first()))
+    }
+
     pub(crate) fn last_part(&self) -> Option<Arc<Part>> {
         self.with_parts(|parts| parts.last().cloned())
     }
@@ -279,6 +292,7 @@ fn open_prefix(
     previous: Option<BlockId>,
     dictionaries: &Arc<Dictionaries>,
     chain: &ChainSpec,
+    policy: CutPolicy,
 ) -> Result<(Part, Option<Cut>), LogError> {
     let file = File::open(path).map_err(LogError::io("open", path))?;
     let len = file.metadata().map_err(LogError::io("open", path))?.len();
@@ -300,7 +314,7 @@ fn open_prefix(
         index,
         cut,
         ..
-    } = recover(&subject, true)?;
+    } = recover(&subject, policy == CutPolicy::Anything)?;
     let part = Part::new(path.to_owned(), file, first.unwrap_or(1), previous);
     part.set_content(count, end, index);
     Ok((part, cut))

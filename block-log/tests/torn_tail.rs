@@ -103,9 +103,14 @@ impl Subject {
                 );
             }
         }
-        let (prefix, cut) =
-            BlockLog::open_whole_prefix(&self.file(), TESTNET_PART, self.dictionaries.clone(), &self.chain)
-                .unwrap();
+        let (prefix, cut) = BlockLog::open_whole_prefix(
+            &self.file(),
+            TESTNET_PART,
+            self.dictionaries.clone(),
+            &self.chain,
+            CutPolicy::Torn,
+        )
+        .unwrap();
         assert_eq!(prefix.head_number().unwrap_or(0) as usize, whole, "{what}");
         assert_eq!(
             cut.map(|cut| (cut.from, cut.to)),
@@ -323,13 +328,18 @@ fn damage_inside_is_not_cut() {
         };
         assert!(matches!(place.block, Some(51 | 52)), "{error}");
         assert!(fs::read(subject.file()).unwrap() == bytes, "nothing was changed");
-        let (log, cut) = BlockLog::open_whole_prefix(
-            &subject.file(),
-            TESTNET_PART,
-            subject.dictionaries.clone(),
-            &subject.chain,
-        )
-        .unwrap();
+        let prefix = |policy| {
+            BlockLog::open_whole_prefix(
+                &subject.file(),
+                TESTNET_PART,
+                subject.dictionaries.clone(),
+                &subject.chain,
+                policy,
+            )
+        };
+        let refused = prefix(CutPolicy::Torn).unwrap_err();
+        assert!(matches!(refused, LogError::DamagedInside { .. }), "{refused}");
+        let (log, cut) = prefix(CutPolicy::Anything).unwrap();
         assert_eq!(log.head_number(), cut.map(|cut| cut.last_whole));
         let options = WriterOptions {
             layout: Layout::Single,

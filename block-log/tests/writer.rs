@@ -347,3 +347,121 @@ fn the_other_layout_is_refused() {
         assert!(matches!(error, LogError::OtherLayout { .. }), "{error}");
     }
 }
+
+#[test]
+fn a_truncation_below_the_start_leaves_the_writer_usable() {
+    let Some(hive) = hive() else { return };
+    let chain = Chain::Testnet.spec();
+    let source = open(&hive, &log_file(&hive, "testnet_pattern"));
+    let blocks = blocks(&source);
+    let folder = scratch();
+    let mut writer = start(folder.path(), &options(SPLIT, &chain, source.dictionaries()));
+    // Nothing is flushed yet: the start is known all the same.
+    append_all(&mut writer, &blocks[400..500]);
+    let error = writer.truncate_after(399).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            LogError::OutOfRange {
+                block: 399,
+                range: Some((401, 500))
+            }
+        ),
+        "{error}"
+    );
+    append_all(&mut writer, &blocks[500..510]);
+    writer.truncate_after(450).unwrap();
+    assert_eq!(writer.head(), Some(blocks[449].1));
+    writer.truncate_after(400).unwrap();
+    assert_eq!(writer.head(), None, "one block before the start empties the log");
+}
+
+/// Files of a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn pruning_keeps_the_newest_full_parts_and_the_one_that_grows() {
+    let Some(hive) = hive() else { return };
+    let chain = Chain::Testnet.spec();
+    let source = open(&hive, &log_file(&hive, "testnet_pattern"));
+    let blocks = blocks(&source);
+    let folder = scratch();
+    let options = options(SPLIT, &chain, source.dictionaries());
+    let mut writer = start(folder.path(), &options);
+    let reader = writer.reader();
+    append_all(&mut writer, &blocks[..1200]);
+    writer.flush().unwrap();
+    assert!(
+        writer.prune(2, 1200).unwrap().is_empty(),
+        "the third part is not durable"
+    );
+    let mut in_the_first = reader.sequential(1);
+    in_the_first.next().unwrap().unwrap();
+    writer.sync().unwrap();
+    assert!(writer.prune(3, 1200).unwrap().is_empty());
+    assert!(
+        writer.prune(2, 399).unwrap().is_empty(),
+        "block 400 is still wanted"
+    );
+    let removed = writer.prune(2, 400).unwrap();
+    assert_eq!(removed, [folder.path().join("block_log_part.0001")]);
+    assert_eq!(
+        (reader.first_number(), reader.head_number()),
+        (Some(401), Some(1200))
+    );
+    assert!(matches!(reader.read(400), Err(LogError::OutOfRange { .. })));
+    assert!(
+        in_the_first.next().unwrap().is_ok(),
+        "what is being read is read on"
+    );
+
+    append_all(&mut writer, &blocks[1200..]);
+    writer.sync().unwrap();
+    assert_eq!(
+        writer.prune(0, 1000).unwrap().len(),
+        1,
+        "part 3 has blocks above 1000"
+    );
+    assert_eq!(
+        names(folder.path()),
+        [
+            "block_log_part.0003",
+            "block_log_part.0003.artifacts",
+            "block_log_part.0004",
+            "block_log_part.0004.artifacts"
+        ]
+    );
+    writer.close().unwrap();
+
+    // A crash between a part and its artifacts.
+    fs::write(folder.path().join("block_log_part.0002.artifacts"), "left").unwrap();
+    let mut writer = start(folder.path(), &options);
+    assert!(!folder.path().join("block_log_part.0002.artifacts").exists());
+    assert_eq!(writer.head(), Some(blocks[1310].1));
+    assert_eq!(
+        writer.prune(0, u32::MAX).unwrap().len(),
+        1,
+        "the part that grows stays"
+    );
+    let copy = BlockLog::open(folder.path(), TESTNET_PART, source.dictionaries().clone()).unwrap();
+    assert_eq!(verify(&copy, 1201, None, &chain, |_| {}).unwrap().blocks, 111);
+
+    let single = scratch();
+    let mut writer = start(
+        single.path(),
+        &WriterOptions {
+            layout: Layout::Single,
+            ..options.clone()
+        },
+    );
+    append_all(&mut writer, &blocks);
+    writer.sync().unwrap();
+    assert!(writer.prune(0, u32::MAX).unwrap().is_empty());
+}

@@ -114,9 +114,12 @@ impl Current {
     }
 
     pub(super) fn flush(&mut self) -> Result<(), LogError> {
-        self.file
-            .write_all_at(&self.buffer, self.written)
-            .map_err(LogError::io("write", self.part.path()))?;
+        if let Err(error) = self.file.write_all_at(&self.buffer, self.written) {
+            // A disk that fills up takes a piece of a block. It is cut off at once, so that the file ends with a whole
+            // block also for those who only read it. Where even that fails, opening the log for writing does it.
+            let _ = self.file.set_len(self.written);
+            return Err(LogError::io("write", self.part.path())(error));
+        }
         self.written += self.buffer.len() as u64;
         self.part.publish(&self.trailers, self.written);
         self.buffer.clear();

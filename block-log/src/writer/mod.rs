@@ -157,16 +157,65 @@ impl BlockLogWriter {
     /// Cuts all blocks above `head` off, durably; 0 cuts all. Does nothing if the head is not above.
     ///
     /// # Errors
-    /// [`LogError::OutOfRange`] if the log starts above `head` + 1. If writing fails, the handle is dead.
+    /// [`LogError::OutOfRange`] if the log starts above `head` + 1; the log is unchanged then. If writing fails, the
+    /// handle is dead.
     pub fn truncate_after(&mut self, head: u32) -> Result<(), LogError> {
         self.alive()?;
-        if self.head.is_none_or(|id| id.number() <= head) {
+        let Some(last) = self.head.map(|id| id.number()).filter(|last| *last > head) else {
             return Ok(());
+        };
+        let first = self.log.start().unwrap_or(1);
+        if head != 0 && head < first - 1 {
+            return Err(LogError::OutOfRange {
+                block: head,
+                range: Some((first, last)),
+            });
         }
         self.guard(|writer| {
             writer.sync_current()?;
             writer.truncate_synced(head)
         })
+    }
+
+    /// Removes the oldest parts of a split log, with their artifacts, until at most `full` parts are left that are
+    /// full and durable; the part that grows does not count. A part with a block above `through` stays, and so does a
+    /// log in one file. Readers that are in a removed part may finish there. Gives the removed parts' files.
+    ///
+    /// The lowest part goes first, so that a crash in between leaves a log without a gap.
+    ///
+    /// # Errors
+    /// If a file cannot be removed; the handle is dead then.
+    pub fn prune(&mut self, full: u32, through: u32) -> Result<Vec<PathBuf>, LogError> {
+        self.alive()?;
+        let Layout::Split { blocks_per_part } = self.layout else {
+            return Ok(Vec::new());
+        };
+        let durable = self.synced.map_or(0, |id| id.number());
+        let last_of = |first: u32| first.saturating_add(blocks_per_part.saturating_sub(1));
+        let mut removed = Vec::new();
+        self.guard(|writer| {
+            loop {
+                let Some(first) = writer.log.start() else {
+                    return Ok(());
+                };
+                // Parts follow one another without a gap.
+                let full_parts = durable.saturating_sub(first - 1) / blocks_per_part.max(1);
+                let is_current = writer
+                    .current
+                    .as_ref()
+                    .is_some_and(|current| current.first() == first);
+                if full_parts <= full || last_of(first) > through || is_current {
+                    return Ok(());
+                }
+                let Some(part) = writer.log.shift_part() else {
+                    return Ok(());
+                };
+                remove_part(part.path())?;
+                sync_folder(&writer.folder)?;
+                removed.push(part.path().to_owned());
+            }
+        })?;
+        Ok(removed)
     }
 
     /// Runs an operation that writes; if it fails, no later one may.
@@ -256,13 +305,7 @@ impl BlockLogWriter {
     }
 
     fn truncate_synced(&mut self, head: u32) -> Result<(), LogError> {
-        let first = self.log.first_number().unwrap_or(1);
-        if head != 0 && head < first - 1 {
-            return Err(LogError::OutOfRange {
-                block: head,
-                range: self.log.range(),
-            });
-        }
+        let first = self.log.start().unwrap_or(1);
         let dictionaries = self.log.dictionaries().clone();
         // Looked up before anything is cut.
         let keep = match head.checked_sub(first) {

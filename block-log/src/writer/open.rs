@@ -26,6 +26,9 @@ pub(super) fn open(folder: &Path, options: &WriterOptions<'_>) -> Result<(BlockL
         (Found::Nothing, _) => None,
         (Found::Single(file), Layout::Single) => Some((file, 1)),
         (Found::Parts(files), Layout::Split { blocks_per_part }) => {
+            if let Some((lowest, _)) = files.first() {
+                remove_orphans(folder, *lowest)?;
+            }
             let last = open_full_parts(&files, blocks_per_part, options, &mut parts, &mut before)?;
             Some(last)
         }
@@ -57,6 +60,21 @@ pub(super) fn open(folder: &Path, options: &WriterOptions<'_>) -> Result<(BlockL
         dead: false,
     };
     Ok((writer, repair))
+}
+
+/// Removes artifacts below the lowest part: pruning was interrupted between a part and its artifacts.
+fn remove_orphans(folder: &Path, lowest: u32) -> Result<(), LogError> {
+    for entry in fs::read_dir(folder).map_err(LogError::io("list", folder))? {
+        let path = entry.map_err(LogError::io("list", folder))?.path();
+        let part = path
+            .file_name()
+            .and_then(|name| name.to_str()?.strip_suffix(".artifacts"))
+            .and_then(layout::part_number);
+        if part.is_some_and(|part| part < lowest) {
+            fs::remove_file(&path).map_err(LogError::io("remove", &path))?;
+        }
+    }
+    Ok(())
 }
 
 fn other_layout(folder: &Path, file: &Path) -> LogError {
