@@ -197,6 +197,21 @@ pub enum StateError {
 }
 
 impl StateError {
+    /// Whether something could not be written for want of room. The last commit is kept; the store has to be opened
+    /// again.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::DiskFull { .. } => true,
+            Self::Unwritable { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            ),
+            Self::Dead { cause } => cause.is_disk_full(),
+            _ => false,
+        }
+    }
+
     /// Sorts an error of RocksDB. Its kinds are coarse and its C interface passes no finer code on, so the
     /// text has to be searched; the tests provoke each case with the RocksDB that is linked.
     pub(crate) fn database(dir: &FilePath, activity: Activity, source: rocksdb::Error) -> Self {

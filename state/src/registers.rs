@@ -37,13 +37,23 @@ impl Registers {
                 dir: store.dir().to_path_buf(),
             });
         }
+        Ok(Self::over(store))
+    }
+
+    /// Registers to be looked at, of any store. Of one that was opened read-only a commit is refused.
+    #[must_use]
+    pub fn for_reading(store: Store) -> Self {
+        Self::over(store)
+    }
+
+    fn over(store: Store) -> Self {
         let set = WorkingSet::new(store.register_cache_bytes());
-        Ok(Self {
+        Self {
             store,
             set,
             local: LocalChanges::default(),
             dead: None,
-        })
+        }
     }
 
     /// The store below, as the last commit left it.
@@ -179,13 +189,18 @@ impl Registers {
     /// it is on the disk.
     ///
     /// # Errors
-    /// [`StateError::BlockOpen`] while a block is open: nothing has happened then. After
+    /// [`StateError::BlockOpen`] while a block is open, [`StateError::ReadOnly`]: nothing has happened then. After
     /// [`StateError::DiskFull`] or [`StateError::Database`] every later call is [`StateError::Dead`]: opened
     /// again, the store has this commit or the one before, as a whole.
     pub fn commit(&mut self, head: Head) -> Result<CommitStats, StateError> {
         self.alive()?;
         if self.set.in_block() {
             return Err(StateError::BlockOpen);
+        }
+        if self.store.is_read_only() {
+            return Err(StateError::ReadOnly {
+                dir: self.store.dir().to_path_buf(),
+            });
         }
         let prepared = commit::prepare(&self.store, &self.set, &self.local)?;
         match commit::write(&mut self.store, prepared, head) {

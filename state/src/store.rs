@@ -5,6 +5,7 @@
 //! digest) and the default one with the metadata record (see `metadata.rs`).
 
 use std::path::{Path as FilePath, PathBuf};
+use std::time::Instant;
 
 use rocksdb::{ColumnFamily, DB, WriteBatch};
 
@@ -154,7 +155,38 @@ impl Store {
     /// # Errors
     /// See [`RegisterCursor::next`].
     pub fn digest(&self) -> Result<StateDigest, StateError> {
-        digest::of(self.registers())
+        // Without an end there is always a digest.
+        Ok(digest::of(self.registers(), None)?.unwrap_or_default())
+    }
+
+    /// As [`digest`](Self::digest), but gives up at `end`: `None` then. For whoever has promised to end in time.
+    ///
+    /// # Errors
+    /// See [`RegisterCursor::next`].
+    pub fn digest_until(&self, end: Instant) -> Result<Option<StateDigest>, StateError> {
+        digest::of(self.registers(), Some(end))
+    }
+
+    /// Bytes that the next commit may take on the disk until everything that follows from it is settled: the log gets
+    /// the batch, and a flush writes it again with what waits in the write buffers; then files are merged, which needs
+    /// the new ones beside the old ones. Errs on the high side; `changed` is
+    /// [`Registers::dirty_bytes`](crate::Registers::dirty_bytes).
+    #[must_use]
+    pub fn commit_room(&self, changed: u64) -> u64 {
+        let sum = |property| -> u64 {
+            let of = |name| self.db.property_int_value_cf(self.family(name), property);
+            [REGISTERS, LOCAL, rocksdb::DEFAULT_COLUMN_FAMILY_NAME]
+                .map(|name| of(name).ok().flatten().unwrap_or(0))
+                .into_iter()
+                .fold(0, u64::saturating_add)
+        };
+        let buffered = sum(rocksdb::properties::SIZE_ALL_MEM_TABLES);
+        let merged = sum(rocksdb::properties::LIVE_SST_FILES_SIZE).min(tuning::MERGE_ROOM);
+        changed
+            .saturating_mul(2)
+            .saturating_add(buffered)
+            .saturating_add(merged)
+            .saturating_add(tuning::ROOM_MARGIN)
     }
 
     /// Puts a restore point in the place of this state and opens it with the same options. What was committed here

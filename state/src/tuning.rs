@@ -21,6 +21,11 @@ pub(crate) const LOCAL: &str = "local";
 const WRITE_BUFFERS: i32 = 3;
 /// Bytes of the block cache of a store that is opened read-only, for tools.
 const READ_ONLY_BLOCK_CACHE: usize = 32 << 20;
+/// Bytes that merging files may take beside the files that it replaces. Four youngest files of 64 MiB and the level
+/// below them (256 MiB) is the usual merge of a large state; a smaller state has no more than it has.
+pub(crate) const MERGE_ROOM: u64 = 512 << 20;
+/// Bytes for what is written beside registers: RocksDB's own log (4 MiB), manifest, options, lock files.
+pub(crate) const ROOM_MARGIN: u64 = 8 << 20;
 /// Read ahead by scans, in bytes: whole-state scans are sequential and want the disk's full speed.
 const SCAN_READAHEAD: usize = 2 << 20;
 

@@ -72,6 +72,12 @@ fn reading_changes_nothing_and_a_reader_cannot_write() {
     assert_eq!(*store.chain(), common::CHAIN);
     let refused = Registers::new(store).map(|_| ()).unwrap_err();
     assert!(matches!(refused, StateError::ReadOnly { .. }), "{refused}");
+    let mut reading = Registers::for_reading(Store::open_read_only(dir.path()).unwrap());
+    reading.set(b"only in memory", b"1").unwrap();
+    assert_eq!(reading.get(b"only in memory").unwrap(), Some(&b"1"[..]));
+    let head = reading.head().unwrap();
+    let refused = reading.commit(head).unwrap_err();
+    assert!(matches!(refused, StateError::ReadOnly { .. }), "{refused}");
     assert_eq!(common::files(dir.path()), before);
 }
 

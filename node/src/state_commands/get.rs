@@ -34,7 +34,7 @@ pub fn execute(args: &StateGetArgs) -> Result<ExitCode, CommandError> {
             json!({ "key": key, "value": hex::encode(value) })
         }
         (None, table) => {
-            let mut tables = Tables::new(Registers::new(store).map_err(anyhow::Error::new)?);
+            let mut tables = Tables::new(Registers::for_reading(store));
             let owner = args.owner.as_deref();
             let fields = match (table, owner) {
                 (Some("account"), Some(name)) => account(&mut tables, name)?,
