@@ -314,7 +314,7 @@ fn open_prefix(
         index,
         cut,
         ..
-    } = recover(&subject, policy == CutPolicy::Anything)?;
+    } = recover(&subject, policy != CutPolicy::Torn)?;
     let part = Part::new(path.to_owned(), file, first.unwrap_or(1), previous);
     part.set_content(count, end, index);
     Ok((part, cut))

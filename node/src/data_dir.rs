@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! DIR/config.ini
+//! DIR/lock                                             held by the process that uses the folder
 //! DIR/blockchain/block_log, or block_log_part.NNNN     as hived lays them out, with artifacts
 //! DIR/state/chain.json                                 which chain the state belongs to
 //! DIR/state/registers/                                 the state's database
@@ -30,12 +31,23 @@ use crate::chain_choice;
 #[derive(Clone, Debug)]
 pub struct DataDir {
     root: PathBuf,
+    max_open_files: Option<u16>,
 }
 
 impl DataDir {
     /// Names a folder; it need not exist.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self {
+            root: root.into(),
+            max_open_files: None,
+        }
+    }
+
+    /// How many files the state may keep open.
+    #[must_use]
+    pub fn with_open_files(mut self, most: u16) -> Self {
+        self.max_open_files = Some(most);
+        self
     }
 
     /// The folder itself.
@@ -105,7 +117,9 @@ impl DataDir {
         let folder = self.registers();
         self.settle_registers()?;
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        let store = Store::open(&folder, &StoreOptions::new(chain_tag(chain)))?;
+        let mut options = StoreOptions::new(chain_tag(chain));
+        options.max_open_files = self.max_open_files.unwrap_or(options.max_open_files);
+        let store = Store::open(&folder, &options)?;
         self.settle_restore_points()?;
         self.record_chain(choice.unwrap_or(cairn_chain::spec::BUILT_IN[0]))
             .with_context(|| format!("cannot write {}", self.chain_record().display()))?;

@@ -50,6 +50,7 @@ pub fn checkpoints(folder: &Path, spec: &Path, blocks: u32) -> anyhow::Result<St
         &folder.join("blockchain"),
         &chain,
         &Arc::new(Dictionaries::none()),
+        false,
     )?;
     let mut lines = String::new();
     for number in [blocks / 3, blocks * 2 / 3, blocks] {

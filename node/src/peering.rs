@@ -7,7 +7,7 @@ mod network;
 mod served_log;
 
 pub use network::PeerNetwork;
-pub use served_log::ServedLog;
+pub use served_log::{ServedLog, SharedLog};
 
 use cairn_block_log::{Attributes, AttributesError, Compression, StoredBlock};
 use cairn_p2p::WireBlock;

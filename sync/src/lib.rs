@@ -12,6 +12,7 @@
 //! - [`replay`](mod@replay): the source that is a file. [`download`]: the source that is a set of peers, known only
 //!   through a trait of its own.
 //! - [`preverify`]: are a log's headers on the chain of the checkpoints? Asked before anything of it is applied.
+//! - [`room`]: what the writer asks of the disks before it writes.
 //! - [`stats`]: where the writer's time goes.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -24,6 +25,7 @@ mod past;
 pub mod pipeline;
 pub mod preverify;
 pub mod replay;
+pub mod room;
 pub mod stats;
 mod step_back;
 mod view;

@@ -136,6 +136,11 @@ impl ReplayError {
         }
     }
 
+    /// Whether a disk is full; see [`WriterError::is_disk_full`].
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, ReplayError::Block { source, .. } | ReplayError::Writer(source) if source.is_disk_full())
+    }
+
     /// Whether the data is not what a checkpoint says (exit code 3).
     pub fn contradicts_checkpoint(&self) -> bool {
         match self {

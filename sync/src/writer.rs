@@ -6,11 +6,13 @@
 
 mod chain;
 mod error;
+mod pause;
 mod progress;
 mod restore_points;
 mod run;
 
 pub use chain::{ChainWriter, ChainWriterOptions};
 pub use error::{BlockFault, Contradiction, WriterError};
+pub use pause::Pause;
 pub use progress::ProgressStyle;
 pub use run::{Ended, Rejected, Rejection, RunOptions, WriterLoop};

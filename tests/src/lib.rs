@@ -1,6 +1,11 @@
 //! What the end-to-end tests share: the built binary, the data of the Hive project, folders and processes.
 
+mod devnet;
+mod small_disk;
 pub mod zoo;
+
+pub use devnet::{Devnet, free_port};
+pub use small_disk::SmallDisk;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -136,10 +141,19 @@ impl Running {
         arguments: impl IntoIterator<Item = S>,
         environment: impl IntoIterator<Item = (&'a str, OsString)>,
     ) -> Self {
-        let mut child = Command::new(binary())
-            .args(arguments)
+        let mut command = Command::new(binary());
+        command.args(arguments).envs(environment);
+        Self::spawn(command)
+    }
+
+    /// Starts a command that ends in the binary, like a shell that sets limits first.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn spawn(mut command: Command) -> Self {
+        let mut child = command
             .env_remove("RUST_LOG")
-            .envs(environment)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -224,7 +238,16 @@ impl Running {
     /// # Panics
     /// When `kill` cannot be run.
     pub fn terminate(&self) {
+        self.signal("TERM");
+    }
+
+    /// A signal by its name, like INT.
+    ///
+    /// # Panics
+    /// When `kill` cannot be run.
+    pub fn signal(&self, name: &str) {
         let status = Command::new("kill")
+            .args(["-s", name])
             .arg(self.child.id().to_string())
             .status()
             .expect("kill runs");

@@ -99,7 +99,27 @@ fn a_log_of_somebody_else_is_never_written() {
         "--block-log",
         log.to_str().unwrap(),
     ];
-    cairn(words.into_iter().chain(CHAIN)).expect_code(1);
+    let auto_fixing_off = ["--enable-block-log-auto-fixing", "0"];
+    let refused = cairn(words.into_iter().chain(CHAIN).chain(auto_fixing_off)).expect_code(1);
+    assert!(
+        refused.stderr.contains("does not end with a whole block"),
+        "{refused}"
+    );
+    // The whole blocks are replayed, and what is left out is said.
+    let replayed = cairn(words.into_iter().chain(CHAIN).chain(["--json"])).expect_code(0);
+    assert_eq!(replayed.json()["head"]["number"], 240, "{replayed}");
+    let warning = replayed
+        .stderr
+        .lines()
+        .find(|line| line.contains("torn tail left out"));
+    let warning = warning.unwrap_or_else(|| panic!("no warning\n{replayed}"));
+    for text in [
+        "block_log",
+        "the last whole block is 240",
+        "The file is not changed",
+    ] {
+        assert!(warning.contains(text), "{text} is missing in {warning}");
+    }
     assert!(before == fs::read(&log).unwrap(), "nothing was changed");
     assert!(
         !log.with_file_name("block_log.artifacts").exists(),

@@ -17,7 +17,10 @@ use crate::config::{Settings, StopAt};
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
 use crate::progress::Progress;
-use crate::run::{FinalRecord, OwnLog, ProgressBar, RunFacts, Session, open_foreign_log};
+use crate::run::{
+    DiskRoom, FinalRecord, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, is_disk_full,
+    open_foreign_log, refuse_pruned,
+};
 
 /// Replays a block log into the state of the data folder. With `--block-log` and no data folder the state is
 /// made in a temporary folder and thrown away.
@@ -38,18 +41,14 @@ pub fn execute(args: &ReplayArgs, log_level: Option<&str>) -> Result<ExitCode, C
     if scratch.is_some() {
         tracing::info!(target: "replay", "no data folder given: the state is thrown away at the end");
     }
-    let session = Session::start(settings)?;
-    if session.settings.force_replay {
-        session.data_dir.remove_state()?;
-    }
-    let plan = replay_plan(&session.settings);
-    let (log, own) = open_log(&session, args.block_log.as_deref())?;
-    let chain = session.open_writer(own)?;
-    let reporter = session.start_reporter(WorkSource::BlockLog)?;
-    let bar = ProgressBar::start("replaying", &session.meter);
-    let (chain, replayed) = replay_log(&session, chain, &log, plan, scratch.is_some())?;
-    drop((reporter, bar));
+    let session = Session::start(settings, 0).map_err(explain)?;
+    let path = args.block_log.as_deref();
+    let Some((chain, replayed, log)) = replay_through_full_disks(&session, path, scratch.is_some())? else {
+        return Ok(ExitCode::Done);
+    };
+    session.shutdown.enter(Stage::Digest);
     let summed_up = finish(&session, &chain, replayed.facts, &log);
+    session.shutdown.enter(Stage::Closing);
     let closed = chain.finish().map(drop);
     // The fault that ended the replay is the one to report; a disk that failed then has failed here again.
     replayed
@@ -61,6 +60,71 @@ pub fn execute(args: &ReplayArgs, log_level: Option<&str>) -> Result<ExitCode, C
     closed.map_err(|error| CommandError::Failed(error.into()))?;
     summed_up?;
     Ok(ExitCode::Done)
+}
+
+/// Replays to the end. When a write is refused by a full disk, block log and state are closed, and opened again once
+/// there is room: that finds the last commit, as at any start. `None`: the end was asked for before anything could be
+/// opened.
+fn replay_through_full_disks(
+    session: &Session,
+    path: Option<&Path>,
+    scratch: bool,
+) -> Result<Option<(ChainWriter, Replayed, BlockLog)>, CommandError> {
+    let plan = replay_plan(&session.settings);
+    let (started, before) = (Instant::now(), session.meter.clock.read());
+    let mut remove_state = session.settings.force_replay;
+    for attempt in 0.. {
+        session.shutdown.enter(Stage::Opening);
+        let (log, chain) = match open(session, path, &mut remove_state) {
+            Ok(opened) => opened,
+            Err(CommandError::Failed(error)) if is_disk_full(&error) => {
+                let needs = DiskRoom::of(&session.data_dir).needs_of_opening();
+                if session.wait_for_room(needs, &error, WorkSource::BlockLog, attempt) {
+                    continue;
+                }
+                return Ok(None);
+            }
+            Err(CommandError::Failed(error)) => return Err(CommandError::Failed(explain(error))),
+            Err(error) => return Err(error),
+        };
+        session.shutdown.enter(Stage::Working);
+        let reporter = session.start_reporter(WorkSource::BlockLog)?;
+        let bar = ProgressBar::start("replaying", &session.meter);
+        let (chain, mut replayed) = replay_log(session, chain, &log, plan, scratch)?;
+        drop((reporter, bar));
+        if attempt > 0 {
+            replayed.facts.elapsed = started.elapsed();
+            replayed.facts.writer = session.meter.clock.read().since(&before);
+        }
+        replayed.result = match replayed.result {
+            Err(error) if error.is_disk_full() => {
+                let error = anyhow::Error::new(error);
+                if session.wait_for_room(chain.needs(), &error, WorkSource::BlockLog, attempt) {
+                    continue;
+                }
+                (replayed.facts.ended, replayed.facts.error) = ("stopped", None);
+                Ok(Ended::Stopped)
+            }
+            result => result,
+        };
+        return Ok(Some((chain, replayed, log)));
+    }
+    Ok(None)
+}
+
+/// Opens block log and state.
+fn open(
+    session: &Session,
+    path: Option<&Path>,
+    remove_state: &mut bool,
+) -> Result<(BlockLog, ChainWriter), CommandError> {
+    let (log, own) = open_log(session, path)?;
+    if std::mem::take(remove_state) {
+        refuse_pruned(&log)?;
+        session.data_dir.remove_state()?;
+    }
+    let chain = session.open_writer(own)?;
+    Ok((log, chain))
 }
 
 /// What a replay came to.
@@ -153,7 +217,8 @@ fn finish(
     log: &BlockLog,
 ) -> Result<(), CommandError> {
     let failed = facts.error.is_some();
-    let record = FinalRecord::gather(chain, &session.settings.chain.name, &session.meter, facts)?;
+    let wish = session.digest_wish();
+    let record = FinalRecord::gather(chain, &session.settings.chain.name, &session.meter, facts, wish)?;
     tracing::info!(target: "replay", "{}", record.summary());
     if !failed {
         warn_of_unreached(session, chain, log);
@@ -208,7 +273,8 @@ fn open_log(
     let own_folder = session.data_dir.blockchain();
     match path {
         Some(path) if !is_within(path, &own_folder) => {
-            let log = open_foreign_log(path, &session.settings.chain, &session.dictionaries);
+            let whole_prefix = session.settings.block_log.auto_fixing;
+            let log = open_foreign_log(path, &session.settings.chain, &session.dictionaries, whole_prefix);
             Ok((log.map_err(anyhow::Error::new)?, None))
         }
         _ if !own_folder.is_dir() => Err(CommandError::Failed(anyhow::anyhow!(

@@ -18,8 +18,11 @@ use crate::cli::RunArgs;
 use crate::config::{Settings, StopAt, example};
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
-use crate::peering::{PeerNetwork, ServedLog};
-use crate::run::{FinalRecord, OwnLog, ProgressBar, RunFacts, Session, forget_set_aside, tell_set_aside};
+use crate::peering::{PeerNetwork, ServedLog, SharedLog};
+use crate::run::{
+    DiskRoom, FinalRecord, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, forget_set_aside,
+    is_disk_full, refuse_pruned, tell_set_aside,
+};
 
 /// How often a node without work looks whether it is to end.
 const IDLE: Duration = Duration::from_millis(100);
@@ -38,33 +41,30 @@ pub fn execute(args: &RunArgs, log_level: Option<&str>) -> Result<ExitCode, Comm
         return Ok(ExitCode::Done);
     }
     let settings = super::settings(&args.options.values, args.config.as_deref(), log_level, None)?;
-    let session = Session::start(settings)?;
-    if session.settings.force_replay {
-        session.data_dir.remove_state()?;
-    }
-    let (folder, settings, dictionaries) = (
-        session.data_dir.blockchain(),
-        &session.settings,
-        &session.dictionaries,
-    );
-    let own = match settings.exit_before_sync {
-        true => OwnLog::open(&folder, settings, dictionaries)?,
-        false => OwnLog::open_to_sync(&folder, settings, dictionaries, &session.data_dir)?,
-    };
-    let (writer, reader) = own.map_or((None, None), |own| (Some(own.writer), Some(own.reader)));
-    let chain = session.open_writer(writer)?;
+    let peers = u64::from(settings.p2p.parameters.maximum_number_of_connections);
+    let session = Session::start(settings, peers).map_err(explain)?;
     let mut node = Node {
+        served: SharedLog::default(),
+        remove_state: session.settings.force_replay,
         session,
-        reader,
+        reader: None,
+        network: None,
         started: Instant::now(),
     };
-    let (chain, result) = node.run(chain)?;
-    node.finish(chain, result)
+    match node.run_through_full_disks()? {
+        Some((chain, result)) => node.finish(chain, result),
+        None => Ok(ExitCode::Done),
+    }
 }
 
 struct Node {
     session: Session,
+    /// The state is to be made anew, and has not been removed yet.
+    remove_state: bool,
     reader: Option<BlockLog>,
+    /// The same for the network.
+    served: SharedLog,
+    network: Option<NetworkHandle>,
     started: Instant,
 }
 
@@ -76,12 +76,78 @@ enum Outcome {
 }
 
 impl Node {
+    /// Runs to the end. When a write is refused by a full disk, block log and state are closed, and opened again once
+    /// there is room: that finds the last commit, as at any start. The network goes on meanwhile and serves what is
+    /// durable. `None`: the end was asked for before anything could be opened.
+    fn run_through_full_disks(
+        &mut self,
+    ) -> Result<Option<(ChainWriter, Result<Outcome, CommandError>)>, CommandError> {
+        for attempt in 0.. {
+            self.session.shutdown.enter(Stage::Opening);
+            let chain = match self.open() {
+                Ok(chain) => chain,
+                Err(error) if is_disk_full(&error) => {
+                    let needs = DiskRoom::of(&self.session.data_dir).needs_of_opening();
+                    if self
+                        .session
+                        .wait_for_room(needs, &error, WorkSource::Network, attempt)
+                    {
+                        continue;
+                    }
+                    return Ok(None);
+                }
+                Err(error) => return Err(explain(error).into()),
+            };
+            self.session.shutdown.enter(Stage::Working);
+            match self.run(chain)? {
+                (chain, Err(CommandError::Failed(error))) if is_disk_full(&error) => {
+                    if !self
+                        .session
+                        .wait_for_room(chain.needs(), &error, WorkSource::Network, attempt)
+                    {
+                        return Ok(Some((chain, Ok(Outcome::Stopped))));
+                    }
+                }
+                ended => return Ok(Some(ended)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Opens block log and state.
+    fn open(&mut self) -> anyhow::Result<ChainWriter> {
+        let session = &self.session;
+        let (folder, settings, dictionaries) = (
+            session.data_dir.blockchain(),
+            &session.settings,
+            &session.dictionaries,
+        );
+        let own = match settings.exit_before_sync {
+            true => OwnLog::open(&folder, settings, dictionaries)?,
+            false => OwnLog::open_to_sync(&folder, settings, dictionaries, &session.data_dir)?,
+        };
+        let (writer, reader) = own.map_or((None, None), |own| (Some(own.writer), Some(own.reader)));
+        if std::mem::take(&mut self.remove_state) {
+            if let Some(reader) = &reader {
+                refuse_pruned(reader)?;
+            }
+            session.data_dir.remove_state()?;
+        }
+        let chain = session.open_writer(writer)?;
+        self.served.replace(reader.clone());
+        self.reader = reader;
+        Ok(chain)
+    }
+
     /// # Errors
     /// When there is no writer any more; other faults come with it.
     fn run(
         &mut self,
         chain: ChainWriter,
     ) -> Result<(ChainWriter, Result<Outcome, CommandError>), CommandError> {
+        if self.session.is_stopped() {
+            return Ok((chain, Ok(Outcome::Stopped)));
+        }
         let (chain, replayed) = self.replay_own_log(chain)?;
         match replayed {
             Ok(None) => {}
@@ -91,12 +157,13 @@ impl Node {
         if self.session.settings.exit_before_sync {
             return Ok((chain, Ok(Outcome::Done)));
         }
-        let network = match self.start_network() {
+        // After a pause for a full disk it is there already.
+        let network = match self.network.take().map_or_else(|| self.start_network(), Ok) {
             Ok(network) => network,
             Err(error) => return Ok((chain, Err(error.into()))),
         };
         let (chain, result) = self.sync(chain, &network);
-        self.session.runtime.block_on(network.shutdown());
+        self.network = Some(network);
         let result = match (result, self.session.settings.stop) {
             (Ok(Outcome::Done), Some(StopAt::Stop(number))) => Ok(self.wait_in_api_mode(number)),
             (result, _) => result,
@@ -194,7 +261,7 @@ impl Node {
         let settings = &self.session.settings;
         let data_dir = &self.session.data_dir;
         let node_key = data_dir.prepare_node_key()?;
-        let mut provider = ServedLog::new(self.reader.clone(), Arc::clone(&self.session.view));
+        let mut provider = ServedLog::new(self.served.clone(), Arc::clone(&self.session.view));
         if settings.p2p.endpoint.is_some() {
             provider = provider.with_header_file(data_dir.headers(), settings.chain.chain_id());
         }
@@ -273,8 +340,14 @@ impl Node {
         result: Result<Outcome, CommandError>,
     ) -> Result<ExitCode, CommandError> {
         let settings = &self.session.settings;
+        if let Some(network) = self.network {
+            self.session.shutdown.enter(Stage::Network);
+            self.session.runtime.block_on(network.shutdown());
+        }
         let head = chain.head().number;
-        if let (Ok(Outcome::Done), Some(StopAt::Exit(number))) = (&result, settings.stop) {
+        if let (Ok(Outcome::Done), Some(StopAt::Exit(number))) = (&result, settings.stop)
+            && head >= number
+        {
             tracing::info!(
                 target: "run",
                 "Exiting application on user request, because requested block {number} reached (--exit-at-block)."
@@ -296,7 +369,11 @@ impl Node {
             elapsed: self.started.elapsed(),
             writer: self.session.meter.clock.read(),
         };
-        let record = FinalRecord::gather(&chain, &settings.chain.name, &self.session.meter, facts);
+        let shutdown = &self.session.shutdown;
+        shutdown.enter(Stage::Digest);
+        let wish = self.session.digest_wish();
+        let record = FinalRecord::gather(&chain, &settings.chain.name, &self.session.meter, facts, wish);
+        shutdown.enter(Stage::Closing);
         let closed = chain.finish().map(drop);
         if closed.is_ok() {
             let durable = self.session.meter.read().durable;

@@ -103,6 +103,11 @@ pub enum BlockLogSplit {
     Parts(u32),
 }
 
+impl BlockLogSplit {
+    /// So many parts are all parts: their numbers have four digits.
+    pub const ALL_PARTS: u32 = 9_999;
+}
+
 /// Peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct P2pSettings {

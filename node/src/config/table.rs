@@ -76,7 +76,8 @@ pub const OPTIONS: &[OptionSpec] = &[
         BlockLog,
         Kind::Number { min: i64::MIN, max: i64::MAX },
         "How the block log is kept: -1 in a single file, 0 not at all (only the head block in memory), 1 to 9999 \
-         in parts of a million blocks each, of which the newest N full ones are kept. The default keeps all.",
+         in parts of a million blocks each (400 on a testnet), of which the newest N full ones are kept beside the \
+         one that grows: an older one is removed once the state is durable beyond it. 9999, the default, keeps all.",
     )
     .default("9999")
     .in_replay(),

@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use cairn_block_log::{BlockLog, HeaderFile, HeaderFileError, SEGMENT_BLOCKS};
+use cairn_block_log::{HeaderFile, HeaderFileError, SEGMENT_BLOCKS};
 use cairn_chain::ChainId;
 use cairn_sync::ChainView;
+
+use super::served_log::SharedLog;
 
 /// How often the log is looked at when there is nothing to do, and how long the end of a rest may be late.
 const IDLE: Duration = Duration::from_millis(200);
@@ -40,7 +42,7 @@ impl HeaderBuilder {
     pub(super) fn start(
         path: PathBuf,
         chain: ChainId,
-        log: BlockLog,
+        log: SharedLog,
         view: Arc<ChainView>,
         headers: SharedHeaders,
     ) -> std::io::Result<Self> {
@@ -63,7 +65,7 @@ impl HeaderBuilder {
 struct Work {
     path: PathBuf,
     chain: ChainId,
-    log: BlockLog,
+    log: SharedLog,
     view: Arc<ChainView>,
     headers: SharedHeaders,
     stop: Arc<AtomicBool>,
@@ -95,15 +97,17 @@ impl Work {
         let Some(durable) = self.view.heads().durable.map(|head| head.number) else {
             return Ok(false);
         };
+        let Some(log) = self.log.get() else {
+            return Ok(false);
+        };
         let Some(headers) = self.headers.get() else {
-            if self
-                .log
+            if log
                 .first_number()
                 .is_none_or(|first| durable.saturating_sub(first) < WORTHWHILE)
             {
                 return Ok(false);
             }
-            let opened = HeaderFile::open(&self.path, &self.chain, &self.log, durable)?;
+            let opened = HeaderFile::open(&self.path, &self.chain, &log, durable)?;
             tracing::debug!(
                 target: "p2p",
                 "{} holds the headers below block {}",
@@ -114,7 +118,7 @@ impl Work {
             let _ = self.headers.set(opened);
             return Ok(true);
         };
-        headers.extend(&self.log, durable, &self.stop)
+        headers.extend(&log, durable, &self.stop)
     }
 
     /// Sleeps in small pieces, so that the end is not missed.

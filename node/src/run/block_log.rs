@@ -69,7 +69,16 @@ impl OwnLog {
     ) -> anyhow::Result<Option<Self>> {
         let blocks_per_part = settings.chain.blocks_per_log_part;
         let wanted = match settings.block_log.split {
-            BlockLogSplit::HeadOnly => return Ok(None),
+            BlockLogSplit::HeadOnly => {
+                if present_layout(folder, blocks_per_part).is_some() {
+                    tracing::warn!(
+                        target: "block_log",
+                        "block-log-split = 0: the block log in {} is neither read nor written",
+                        folder.display()
+                    );
+                }
+                return Ok(None);
+            }
             BlockLogSplit::Single => Layout::Single,
             BlockLogSplit::Parts(_) => Layout::Split { blocks_per_part },
         };
@@ -153,8 +162,13 @@ fn is_whole_up_to_state(
     data_dir: &DataDir,
 ) -> bool {
     let chain = &settings.chain;
-    let prefix =
-        BlockLog::open_whole_prefix(folder, chain.blocks_per_log_part, Arc::clone(dictionaries), chain);
+    let prefix = BlockLog::open_whole_prefix(
+        folder,
+        chain.blocks_per_log_part,
+        Arc::clone(dictionaries),
+        chain,
+        CutPolicy::Anything,
+    );
     let Ok((log, _)) = prefix else { return false };
     let head = data_dir.read_state().ok().and_then(|store| store.head());
     match head.filter(|head| head.number > 0) {
@@ -164,7 +178,9 @@ fn is_whole_up_to_state(
     }
 }
 
-/// Opens a log that is not this node's: nothing is written.
+/// Opens a log that is not this node's: nothing is written. Of a log with a torn tail, as a copy of a running node's
+/// log has it, the whole blocks are opened, with a line that says what is left out; unless `whole_prefix` is off, or
+/// it is more than a crash can have torn.
 ///
 /// # Errors
 /// As [`BlockLog::open`].
@@ -172,8 +188,39 @@ pub fn open_foreign_log(
     path: &Path,
     chain: &ChainSpec,
     dictionaries: &Arc<Dictionaries>,
+    whole_prefix: bool,
 ) -> Result<BlockLog, LogError> {
-    BlockLog::open(path, chain.blocks_per_log_part, Arc::clone(dictionaries))
+    match BlockLog::open(path, chain.blocks_per_log_part, Arc::clone(dictionaries)) {
+        Err(LogError::TornTail { .. }) if whole_prefix => {}
+        opened => return opened,
+    }
+    let blocks_per_part = chain.blocks_per_log_part;
+    let (log, cut) = BlockLog::open_whole_prefix(
+        path,
+        blocks_per_part,
+        Arc::clone(dictionaries),
+        chain,
+        CutPolicy::Torn,
+    )?;
+    if let Some(cut) = cut {
+        tracing::warn!(target: "block_log", "torn tail left out: {cut}. The file is not changed");
+    }
+    Ok(log)
+}
+
+/// Refuses to make the state anew when the blocks for it are gone.
+///
+/// # Errors
+/// When the log begins above block 1.
+pub fn refuse_pruned(log: &BlockLog) -> anyhow::Result<()> {
+    let first = log.first_number().unwrap_or(1);
+    anyhow::ensure!(
+        first == 1,
+        "the state cannot be made anew: the block log at {} begins at block {first}. Put the older parts back, or remove \
+         block log and state to begin again from peers. Nothing was removed",
+        log.path().display()
+    );
+    Ok(())
 }
 
 /// How the log in a folder is laid out; `None`: there is none.

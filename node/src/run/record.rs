@@ -1,7 +1,7 @@
 //! The record at the end of a run: the last line on standard output with `--json`.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cairn_chain::BlockId;
 use cairn_rules::checks::Checks;
@@ -22,7 +22,19 @@ pub struct HeadRecord {
 pub struct StateRecord {
     registers: u64,
     bytes: u64,
-    digest: String,
+    /// Missing when there was no time for it: the run was asked to end.
+    digest: Option<String>,
+}
+
+/// Whether to read all registers for their digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DigestWish {
+    /// Nobody will look at it.
+    Skip,
+    /// However long it takes.
+    Whole,
+    /// If it is done by then.
+    Until(Instant),
 }
 
 /// What a run did. The keys are a contract: none is renamed or removed.
@@ -91,9 +103,27 @@ impl FinalRecord {
     ///
     /// # Errors
     /// When the state cannot be read.
-    pub fn gather(chain: &ChainWriter, name: &str, meter: &Meter, facts: RunFacts) -> anyhow::Result<Self> {
-        let head = chain.head();
-        let digest = chain.state().registers().store().digest()?;
+    pub fn gather(
+        chain: &ChainWriter,
+        name: &str,
+        meter: &Meter,
+        facts: RunFacts,
+        wish: DigestWish,
+    ) -> anyhow::Result<Self> {
+        let head = chain.kept_head();
+        let store = chain.state().registers().store();
+        let digest = match wish {
+            DigestWish::Skip => None,
+            DigestWish::Whole => Some(store.digest()?),
+            DigestWish::Until(end) => {
+                let digest = store.digest_until(end)?;
+                if digest.is_none() {
+                    tracing::warn!(target: "run", "shutdown: the record is without the digest of the state, which takes too long");
+                }
+                digest
+            }
+        };
+        let counts = store.counts();
         Ok(Self {
             ended: facts.ended,
             error: facts.error,
@@ -120,9 +150,9 @@ impl FinalRecord {
             undo_sessions: meter.undo_sessions.load(Relaxed),
             durable_block: meter.durable.load(Relaxed),
             state: StateRecord {
-                registers: digest.registers,
-                bytes: digest.bytes,
-                digest: hex::encode(digest.digest),
+                registers: digest.map_or(counts.registers, |digest| digest.registers),
+                bytes: digest.map_or(counts.bytes, |digest| digest.bytes),
+                digest: digest.map(|digest| hex::encode(digest.digest)),
             },
             writer: facts.writer,
             validation: chain.state().checks().clone(),

@@ -1,21 +1,35 @@
 //! The parts that a run shares between its threads.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use cairn_block_log::{BlockLogWriter, Dictionaries};
 use cairn_state::CommitPolicy;
 use cairn_sync::ChainView;
 use cairn_sync::pipeline::{LogForm, PrepareContext, ValidationPlan};
+use cairn_sync::room::{Needs, Room, Shortage};
 use cairn_sync::stats::{Meter, Reporter, ReporterOptions, WorkSource};
-use cairn_sync::writer::{ChainWriter, ChainWriterOptions};
+use cairn_sync::writer::{ChainWriter, ChainWriterOptions, Pause};
 
+use super::disk_room::DiskRoom;
+use super::folder_lock::FolderLock;
+use super::open_files::{self, Demand};
 use super::reconcile::reconcile;
-use super::signals::stop_on_signals;
-use crate::config::Settings;
+use super::record::DigestWish;
+use super::runtime::Runtime;
+use super::shutdown::{Shutdown, Stage};
+use crate::config::{BlockLogSplit, Settings};
 use crate::data_dir::DataDir;
+
+/// How often a pause looks at the disks and at the stop flag.
+const IDLE: Duration = Duration::from_millis(100);
+/// Time before a disk is tried again that refused a write although it seems to have room (a quota, no more inodes);
+/// doubles with every attempt, up to [`LONGEST_RETRY`].
+const RETRY: Duration = Duration::from_secs(5);
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// A run before its first block: settings, counters, the stop flag and the runtime for what is asynchronous.
 #[derive(Debug)]
@@ -33,41 +47,97 @@ pub struct Session {
     /// Dictionaries for compressed blocks.
     pub dictionaries: Arc<Dictionaries>,
     /// For signals and the network.
-    pub runtime: tokio::runtime::Runtime,
+    pub runtime: Runtime,
+    /// What the end of the run waits for.
+    pub shutdown: Shutdown,
+    /// Given back last.
+    _lock: FolderLock,
 }
 
 impl Session {
-    /// Sets the parts up; nothing is opened yet but the dictionaries' folder.
+    /// Takes the data folder and sets the parts up; nothing is opened yet but the dictionaries' folder. `peers` is the
+    /// most connections that the run may have.
     ///
     /// # Errors
-    /// When the system refuses threads or signal handlers, or the dictionaries cannot be read.
-    pub fn start(settings: Settings) -> anyhow::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_name("network")
-            .enable_all()
-            .build()
-            .context("cannot start the runtime")?;
-        let stop = Arc::new(AtomicBool::new(false));
-        stop_on_signals(runtime.handle(), &stop)?;
+    /// When another process uses the folder, it cannot be written, too few open files are allowed, the system refuses
+    /// threads or signal handlers, or the dictionaries cannot be read.
+    pub fn start(settings: Settings, peers: u64) -> anyhow::Result<Self> {
+        let lock = FolderLock::take(&settings.data_dir)?;
+        let data_dir = DataDir::new(&settings.data_dir);
+        let state_files = open_files::prepare(Demand::of(&data_dir.blockchain(), peers))?;
+        let runtime = Runtime::start()?;
+        let shutdown = Shutdown::listen(runtime.handle())?;
         let dictionaries = match &settings.block_log.dictionaries {
             Some(folder) => Dictionaries::load(folder)?,
             None => Dictionaries::none(),
         };
         Ok(Self {
-            data_dir: DataDir::new(&settings.data_dir),
+            data_dir: data_dir.with_open_files(state_files),
             meter: Arc::default(),
             view: Arc::default(),
-            stop,
+            stop: Arc::clone(&shutdown.stop),
             dictionaries: Arc::new(dictionaries),
             runtime,
+            shutdown,
             settings,
+            _lock: lock,
         })
     }
 
     /// Whether somebody asked for the end.
     pub fn is_stopped(&self) -> bool {
-        self.stop.load(Relaxed)
+        self.shutdown.is_asked()
+    }
+
+    /// Whether the record at the end needs the state's digest, and how long that may take.
+    pub fn digest_wish(&self) -> DigestWish {
+        match (self.settings.json, self.shutdown.digest_end()) {
+            (false, _) => DigestWish::Skip,
+            (true, None) => DigestWish::Whole,
+            (true, Some(end)) => DigestWish::Until(end),
+        }
+    }
+
+    /// Waits until the disks have room, after a write was refused with `error` in the given attempt. `false`: the end
+    /// was asked for before.
+    pub fn wait_for_room(
+        &self,
+        needs: Needs,
+        error: &anyhow::Error,
+        source: WorkSource,
+        attempt: u32,
+    ) -> bool {
+        self.shutdown.enter(Stage::WaitingForRoom);
+        tracing::warn!(target: "run", "{error:#}");
+        let room = DiskRoom::of(&self.data_dir);
+        let now = Instant::now();
+        let earliest = match room.shortage(needs) {
+            Some(_) => now,
+            None => now + (RETRY * 2u32.saturating_pow(attempt.min(5))).min(LONGEST_RETRY),
+        };
+        let shortage = room.tightest(needs).unwrap_or_else(|| Shortage {
+            path: self.data_dir.root().to_owned(),
+            free: 0,
+            needed: needs.state,
+        });
+        // Without statistics the pause is as good; the reason was told when they were started first.
+        let reporter = self.start_reporter(source).ok();
+        let pause = Pause::begin(&self.meter, &shortage);
+        let found = loop {
+            if self.is_stopped() {
+                break false;
+            }
+            thread::sleep(IDLE);
+            match room.shortage(needs.with_margin()) {
+                None if Instant::now() >= earliest => break true,
+                None => {}
+                Some(shortage) => pause.remind(&shortage),
+            }
+        };
+        pause.end(found);
+        self.meter.clock.leave();
+        drop(reporter);
+        found
     }
 
     /// The writer over this folder's state and, if there is one, its block log; the two are reconciled.
@@ -86,6 +156,11 @@ impl Session {
         }
         let options = ChainWriterOptions {
             log,
+            keep_parts: match self.settings.block_log.split {
+                BlockLogSplit::Parts(keep) if keep < BlockLogSplit::ALL_PARTS => Some(keep),
+                _ => None,
+            },
+            room: Box::new(DiskRoom::of(&self.data_dir)),
             checkpoints: self.settings.checkpoints.clone(),
             policy: self.commit_policy(),
             meter: Arc::clone(&self.meter),

@@ -60,6 +60,11 @@ pub enum SyncError {
 }
 
 impl SyncError {
+    /// Whether a disk is full; see [`WriterError::is_disk_full`].
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, SyncError::Writer(error) if error.is_disk_full())
+    }
+
     /// Whether the data is not what a checkpoint says (exit code 3).
     pub fn contradicts_checkpoint(&self) -> bool {
         match self {

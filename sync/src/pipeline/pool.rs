@@ -69,14 +69,23 @@ impl Pipeline {
         let (jobs, job_queue) = bounded::<(RawBatch, Sender<PreparedBatch>)>(threads * BATCHES_PER_WORKER);
         let (tickets, ticket_queue) = bounded(threads * BATCHES_PER_WORKER);
         meter.prepare_threads.store(threads as u32, Relaxed);
+        // What was under way when an earlier run of this meter ended has gone with it.
+        meter.queue_blocks.store(0, Relaxed);
+        meter.queue_bytes.store(0, Relaxed);
+        let writer_gone = Arc::new(AtomicBool::new(false));
         let workers = (0..threads)
             .map(|index| {
                 let (job_queue, meter) = (job_queue.clone(), Arc::clone(meter));
+                let writer_gone = Arc::clone(&writer_gone);
                 let mut preparer = Preparer::new(context.clone());
                 thread::Builder::new()
                     .name(format!("prepare-{index}"))
                     .spawn(move || {
                         for (batch, result) in job_queue {
+                            // What waits in the queue may be seconds of work that nobody wants any more.
+                            if writer_gone.load(Relaxed) {
+                                continue;
+                            }
                             let started = Instant::now();
                             let prepared = prepare_batch(&mut preparer, batch);
                             meter
@@ -88,7 +97,6 @@ impl Pipeline {
                     })
             })
             .collect::<io::Result<Vec<_>>>()?;
-        let writer_gone = Arc::new(AtomicBool::new(false));
         let feed = Feed {
             jobs,
             tickets,

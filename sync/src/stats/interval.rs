@@ -25,8 +25,10 @@ pub enum WorkSource {
 pub enum Verdict {
     /// The writer waits for peers.
     NetworkBound,
-    /// The writer waits for the disk that holds the block log.
+    /// The writer waits for the disk: for the block log in a replay, or for commits to be on it.
     DiskBound,
+    /// The writer has stopped until there is room on a disk.
+    DiskFull,
     /// The writer, or the threads before it, work nearly all of the time.
     CpuBound,
     /// Nobody waits long for anybody.
@@ -40,6 +42,7 @@ impl fmt::Display for Verdict {
         f.write_str(match self {
             Verdict::NetworkBound => "network-bound",
             Verdict::DiskBound => "disk-bound",
+            Verdict::DiskFull => "disk full: waiting for room",
             Verdict::CpuBound => "cpu-bound",
             Verdict::Balanced => "balanced",
             Verdict::Idle => "idle",
@@ -155,7 +158,10 @@ impl Interval {
             transactions: later.transactions - earlier.transactions,
             operations: later.operations - earlier.operations,
             stored_bytes: later.stored_bytes - earlier.stored_bytes,
-            verdict: verdict(&writer, prepare_busy, blocks, source),
+            verdict: match later.disk_full {
+                true => Verdict::DiskFull,
+                false => verdict(&writer, prepare_busy, blocks, source),
+            },
             writer,
             prepare_busy,
             queue_blocks: later.queue_blocks,
@@ -261,6 +267,8 @@ fn verdict(writer: &PhaseTimes, prepare_busy: f64, blocks: u64, source: WorkSour
     }
     if writer.processing_blocks / total >= BUSY || prepare_busy >= BUSY {
         Verdict::CpuBound
+    } else if writer.waiting_for_locks / total >= WAITING {
+        Verdict::DiskBound
     } else if writer.waiting_for_work / total >= WAITING {
         match source {
             WorkSource::BlockLog => Verdict::DiskBound,
@@ -400,6 +408,27 @@ mod tests {
         assert_eq!(judge(0.9, 0.1, 0.1, WorkSource::Network), Verdict::NetworkBound);
         assert_eq!(judge(0.9, 0.1, 0.1, WorkSource::BlockLog), Verdict::DiskBound);
         assert_eq!(judge(0.4, 0.6, 0.1, WorkSource::BlockLog), Verdict::Balanced);
+    }
+
+    #[test]
+    fn a_writer_that_waits_for_the_disk_is_disk_bound_and_a_full_disk_is_said() {
+        let times = PhaseTimes {
+            waiting_for_locks: 0.6,
+            processing_blocks: 0.4,
+            ..PhaseTimes::default()
+        };
+        assert_eq!(verdict(&times, 0.1, 1, WorkSource::Network), Verdict::DiskBound);
+        let full = MeterReading {
+            disk_full: true,
+            ..reading(5, 0.0, 0.0)
+        };
+        let interval = Interval::between(&reading(5, 0.0, 0.0), &full, 30.0, WorkSource::Network, None);
+        assert!(
+            interval.progress_line().ends_with("disk full: waiting for room"),
+            "{}",
+            interval.progress_line()
+        );
+        assert_eq!(serde_json::to_value(&interval).unwrap()["verdict"], "disk-full");
     }
 
     #[test]

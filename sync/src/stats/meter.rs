@@ -1,6 +1,6 @@
 //! Counters that the writer and the pipeline keep and that everybody may read.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::phase::{PhaseClock, PhaseTimes};
 
@@ -101,6 +101,8 @@ pub struct Meter {
     pub prepare_threads: AtomicU32,
     /// Connected peers that serve blocks of this chain.
     pub peers: AtomicU32,
+    /// The writer waits for room on a disk.
+    pub disk_full: AtomicBool,
     /// Last block that is in the durable state.
     pub durable: AtomicU32,
     /// Undo sessions opened so far.
@@ -144,6 +146,8 @@ pub struct MeterReading {
     pub prepare_threads: u32,
     /// Peers.
     pub peers: u32,
+    /// See [`Meter::disk_full`].
+    pub disk_full: bool,
     /// Last durable block.
     pub durable: u32,
 }
@@ -169,6 +173,7 @@ impl Meter {
             prepare_seconds: self.prepare_nanos.load(Relaxed) as f64 / 1e9,
             prepare_threads: self.prepare_threads.load(Relaxed),
             peers: self.peers.load(Relaxed),
+            disk_full: self.disk_full.load(Relaxed),
             durable: self.durable.load(Relaxed),
         }
     }

@@ -15,18 +15,28 @@ use super::error::{BlockFault, Contradiction, WriterError};
 use super::restore_points::Keeper;
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::pipeline::{LogEntry, PreparedBlock};
-use crate::stats::Meter;
+use crate::room::{Needs, Room, Shortage};
+use crate::stats::{Meter, Phase};
 use crate::view::ChainView;
 
 /// Reached checkpoints that are kept for the final record. With a `checkpoint-file` of thousands of
 /// lines all are counted and logged, and the last ones are kept.
 const KEPT_REACHED: usize = 10_000;
 
+/// Bytes that may go into the log before the disks are looked at again. Lower, the system is asked more often than
+/// needed; higher, more must be kept free.
+const LOG_STEP: u64 = 4 << 20;
+
 /// What a chain writer is made of.
 #[derive(Debug)]
 pub struct ChainWriterOptions {
     /// The block log to append to; `None` keeps no log.
     pub log: Option<BlockLogWriter>,
+    /// Full parts of a split log that are kept; the older ones go once the state is durable beyond them. `None` keeps
+    /// all.
+    pub keep_parts: Option<u32>,
+    /// Tells whether the disks have room.
+    pub room: Box<dyn Room>,
     /// Trusted ids.
     pub checkpoints: Checkpoints,
     /// When to commit.
@@ -45,10 +55,17 @@ pub struct ChainWriterOptions {
 pub struct ChainWriter {
     state: IdentityState,
     log: Option<BlockLogWriter>,
+    keep_parts: Option<u32>,
+    room: Box<dyn Room>,
+    /// Bytes that went into the log since the disks were looked at.
+    unwatched: u64,
+    /// A write failed, or there was no room for one: nothing more is written, the last commit stands.
+    given_up: bool,
     checkpoints: Checkpoints,
     policy: CommitPolicy,
     meter: Arc<Meter>,
     view: Arc<ChainView>,
+    durable: Head,
     blocks_since_commit: u32,
     last_commit: Instant,
     next_checkpoint: Option<Checkpoint>,
@@ -65,6 +82,8 @@ impl ChainWriter {
     pub fn new(state: IdentityState, options: ChainWriterOptions) -> Result<Self, WriterError> {
         let ChainWriterOptions {
             log,
+            keep_parts,
+            room,
             checkpoints,
             policy,
             meter,
@@ -88,10 +107,15 @@ impl ChainWriter {
         Ok(Self {
             state,
             log,
+            keep_parts,
+            room,
+            unwatched: 0,
+            given_up: false,
             checkpoints,
             policy,
             meter,
             view,
+            durable: head,
             blocks_since_commit: 0,
             last_commit: Instant::now(),
             next_checkpoint,
@@ -144,6 +168,7 @@ impl ChainWriter {
             .publish(|heads| (heads.head, heads.durable) = (Some(head), Some(head)));
         Ok(Self {
             state,
+            durable: head,
             next_checkpoint: self.checkpoints.next_after(head.number),
             blocks_since_commit: 0,
             last_commit: Instant::now(),
@@ -155,6 +180,15 @@ impl ChainWriter {
     /// The last applied block.
     pub fn head(&self) -> Head {
         self.state.head()
+    }
+
+    /// The last block that the disk keeps: the head, unless writing was [given up](Self::give_up).
+    pub fn kept_head(&self) -> Head {
+        if self.given_up {
+            self.durable
+        } else {
+            self.state.head()
+        }
     }
 
     /// The checkpoints reached by this run, ascending; the newest ones if there are very many.
@@ -203,7 +237,10 @@ impl ChainWriter {
                 RuleError::State(error) => WriterError::State(error),
                 rule => self.block_error(number, BlockFault::Rule(rule)),
             })?;
-        self.append(number, &id, log_entry, block.bytes())?;
+        if let Err(error) = self.append(number, &id, log_entry, block.bytes()) {
+            self.given_up = true;
+            return Err(error);
+        }
         self.blocks_since_commit += 1;
         let meter = &self.meter;
         meter.head.set(number, block.block().header.timestamp.0);
@@ -219,15 +256,49 @@ impl ChainWriter {
     /// # Errors
     /// As [`commit`](Self::commit).
     pub fn commit_if_due(&mut self) -> Result<(), WriterError> {
-        let elapsed = self.last_commit.elapsed();
-        if self.policy.is_due(
-            self.blocks_since_commit,
-            self.state.registers().dirty_bytes(),
-            elapsed,
-        ) {
+        if self.is_due() {
             self.commit()?;
         }
         Ok(())
+    }
+
+    fn is_due(&self) -> bool {
+        let dirty = self.state.registers().dirty_bytes();
+        self.policy
+            .is_due(self.blocks_since_commit, dirty, self.last_commit.elapsed())
+    }
+
+    /// Whether the disks are to be looked at before the writer goes on: a commit is due, or the log has grown.
+    pub fn is_room_due(&self) -> bool {
+        self.unwatched >= LOG_STEP || self.is_due()
+    }
+
+    /// What the next writes may take: the next commit, and what goes into the log until the disks are looked at again.
+    pub fn needs(&self) -> Needs {
+        let registers = self.state.registers();
+        Needs {
+            state: registers.store().commit_room(registers.dirty_bytes() as u64),
+            log: match self.log {
+                Some(_) => 2 * LOG_STEP,
+                None => 0,
+            },
+        }
+    }
+
+    /// The disk that has too little room for these needs, if one has.
+    pub fn shortage(&mut self, needs: Needs) -> Option<Shortage> {
+        self.unwatched = 0;
+        self.room.shortage(needs)
+    }
+
+    /// Whether blocks were applied that a commit would make durable.
+    pub fn has_uncommitted(&self) -> bool {
+        self.blocks_since_commit > 0
+    }
+
+    /// Writes nothing more: what was applied since the last commit is not kept.
+    pub fn give_up(&mut self) {
+        self.given_up = true;
     }
 
     /// Makes everything durable that was applied: first the log, then registers and head in one write, so
@@ -237,17 +308,44 @@ impl ChainWriter {
     /// [`WriterError::Log`] or [`WriterError::State`]; then the commit did not happen.
     pub fn commit(&mut self) -> Result<(), WriterError> {
         self.last_commit = Instant::now();
-        if self.blocks_since_commit == 0 {
+        if self.blocks_since_commit == 0 || self.given_up {
             return Ok(());
         }
+        let written = self.write_commit();
+        self.given_up = written.is_err();
+        written
+    }
+
+    fn write_commit(&mut self) -> Result<(), WriterError> {
+        let started = Instant::now();
         if let Some(log) = &mut self.log {
             log.sync()?;
         }
-        self.state.commit().map_err(TableError::from)?;
+        let synced = started.elapsed();
+        let stats = self.state.commit().map_err(TableError::from)?;
+        self.meter
+            .clock
+            .reassign(Phase::WaitingForLocks, synced + stats.write);
         self.blocks_since_commit = 0;
         let head = self.state.head();
+        self.durable = head;
         self.meter.durable.store(head.number, Relaxed);
         self.view.publish(|heads| heads.durable = Some(head));
+        self.prune(head.number)
+    }
+
+    /// Removes old parts of the log, as far as the state does not need them any more.
+    fn prune(&mut self, durable: u32) -> Result<(), WriterError> {
+        let (Some(log), Some(keep)) = (&mut self.log, self.keep_parts) else {
+            return Ok(());
+        };
+        for path in log.prune(keep, durable)? {
+            tracing::info!(
+                target: "block_log",
+                "{} removed: the {keep} newest full parts are kept (block-log-split = {keep})",
+                path.display()
+            );
+        }
         Ok(())
     }
 
@@ -257,13 +355,13 @@ impl ChainWriter {
         self.view.publish(|heads| heads.head = Some(head));
     }
 
-    /// Commits and closes the log; gives the state back.
+    /// Commits and closes the log, unless the writer has [given up](Self::give_up); gives the state back.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
     pub fn finish(mut self) -> Result<IdentityState, WriterError> {
         self.commit()?;
-        if let Some(log) = self.log.take() {
+        if let Some(log) = self.log.take().filter(|_| !self.given_up) {
             log.close()?;
         }
         Ok(self.state)
@@ -303,7 +401,10 @@ impl ChainWriter {
             return Ok(()); // The log's own tail, which is being applied again.
         }
         match entry {
-            LogEntry::Stored(stored) => log.append(stored, id)?,
+            LogEntry::Stored(stored) => {
+                log.append(stored, id)?;
+                self.unwatched += stored.bytes.len() as u64;
+            }
             LogEntry::Plain | LogEntry::None => {
                 let stored = StoredBlock {
                     number,
@@ -311,6 +412,7 @@ impl ChainWriter {
                     bytes: raw.to_vec(),
                 };
                 log.append(&stored, id)?;
+                self.unwatched += raw.len() as u64;
             }
         }
         Ok(())

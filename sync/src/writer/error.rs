@@ -109,6 +109,15 @@ pub enum WriterError {
 }
 
 impl WriterError {
+    /// Whether a disk is full. The log and the state have to be opened again, which finds the last commit.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            WriterError::Log(error) => error.is_disk_full(),
+            WriterError::State(TableError::State(error)) => error.is_disk_full(),
+            _ => false,
+        }
+    }
+
     /// Whether the data is not what a checkpoint says (exit code 3).
     pub fn contradicts_checkpoint(&self) -> bool {
         match self {

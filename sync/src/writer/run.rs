@@ -3,10 +3,12 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use super::chain::ChainWriter;
 use super::error::{BlockFault, WriterError};
+use super::pause::Pause;
 use super::progress::{Progress, ProgressStyle};
 use crate::pipeline::{Next, Origin, Prepared, PreparedBatch};
 use crate::stats::{Meter, Phase};
@@ -100,12 +102,45 @@ impl<R: Rejected> WriterLoop<R> {
         self.meter.clock.enter(Phase::ProcessingBlocks);
         let committed = match &ended {
             Err(WriterError::Log(_) | WriterError::State(_)) => Ok(()),
-            _ => self.chain.commit(),
+            _ => self.last_commit(),
         };
         self.chain.publish_head();
         self.meter.clock.leave();
         // The first fault is the one to report.
         (self.chain, ended.and_then(|ended| committed.map(|()| ended)))
+    }
+
+    fn last_commit(&mut self) -> Result<(), WriterError> {
+        if self.chain.has_uncommitted() && !self.wait_for_room() {
+            tracing::warn!(
+                target: "writer",
+                "ending without room for a commit: blocks above {} are applied again after the next start",
+                self.meter.durable.load(Ordering::Relaxed)
+            );
+            self.chain.give_up();
+        }
+        self.chain.commit()
+    }
+
+    /// Returns when the disks have room for what is written next; `false` when the end is asked for before.
+    fn wait_for_room(&mut self) -> bool {
+        let needs = self.chain.needs();
+        let Some(shortage) = self.chain.shortage(needs) else {
+            return true;
+        };
+        let pause = Pause::begin(&self.meter, &shortage);
+        let room = loop {
+            if self.options.stop.load(Ordering::Relaxed) {
+                break false;
+            }
+            thread::sleep(IDLE);
+            match self.chain.shortage(needs.with_margin()) {
+                None => break true,
+                Some(shortage) => pause.remind(&shortage),
+            }
+        };
+        pause.end(room);
+        room
     }
 
     fn work(&mut self, progress: &mut Progress) -> Result<Ended, WriterError> {
@@ -127,6 +162,9 @@ impl<R: Rejected> WriterLoop<R> {
                 }
                 Next::Nothing => {}
                 Next::Ended => return Ok(Ended::SourceEnded),
+            }
+            if self.chain.is_room_due() && !self.wait_for_room() {
+                return Ok(Ended::Stopped);
             }
             self.chain.commit_if_due()?;
         }
@@ -150,6 +188,10 @@ impl<R: Rejected> WriterLoop<R> {
             }
             if self.is_last(prepared.block.number()) {
                 return Ok(Some(Ended::ReachedLastBlock));
+            }
+            // Thirty-two large blocks in full validation take longer than somebody who asked for the end will wait.
+            if self.options.stop.load(Ordering::Relaxed) {
+                return Ok(Some(Ended::Stopped));
             }
         }
         self.chain.publish_head();
