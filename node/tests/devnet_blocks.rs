@@ -173,6 +173,22 @@ fn known_heads() {
 }
 
 #[test]
+fn large_blocks_are_nearly_as_large_as_they_may_be() {
+    let large = BlocksOptions {
+        profile: Profile::Large,
+        ..options(4, 2)
+    };
+    let sizes: Vec<usize> = blocks(&large).map(|block| block.bytes.len()).collect();
+    assert!(sizes[0] < 1_000, "block 1 has nothing to refer to");
+    for size in &sizes[1..] {
+        assert!(
+            (2_060_000..=cairn_chain::MAX_BLOCK_SIZE).contains(size),
+            "{sizes:?}"
+        );
+    }
+}
+
+#[test]
 fn the_mix_is_what_the_profile_promises() {
     let mut kinds: HashMap<OperationKind, u32> = HashMap::new();
     let mut transactions = 0;

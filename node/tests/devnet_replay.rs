@@ -92,6 +92,14 @@ fn a_fork_passes_full_validation_too() {
 }
 
 #[test]
+fn a_chain_of_large_blocks_passes_full_validation() {
+    let replayed = replay(&options(6, Profile::Large, Vec::new()));
+    assert!(replayed.refused.is_none(), "{:?}", replayed.refused);
+    assert_eq!(replayed.state.head().number, 6);
+    assert_eq!(replayed.state.checks().transactions, 5 * 36);
+}
+
+#[test]
 fn a_chain_is_refused_where_it_was_spoiled() {
     for fault in [Fault::WitnessSignature, Fault::ForeignTransactionSignature] {
         let replayed = replay(&options(120, Profile::Mixed, vec![FaultAt { block: 60, fault }]));

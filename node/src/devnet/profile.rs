@@ -12,17 +12,21 @@ pub enum Profile {
     Mixed,
     /// No transactions, and therefore nobody but initminer who could produce.
     Empty,
+    /// Blocks of nearly 2 MiB, the most that a block may have: custom_json of 8 KiB each, signed by initminer, who
+    /// is the only witness. For what large blocks do to memory and network.
+    Large,
 }
 
 impl Profile {
     /// Every profile, in the order in which messages list them.
-    pub const ALL: [Self; 2] = [Self::Mixed, Self::Empty];
+    pub const ALL: [Self; 3] = [Self::Mixed, Self::Empty, Self::Large];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mixed => "mixed",
             Self::Empty => "empty",
+            Self::Large => "large",
         }
     }
 }
@@ -66,7 +70,7 @@ mod tests {
         let message = "mixd".parse::<Profile>().map_err(|error| error.to_string());
         assert_eq!(
             message,
-            Err("there is no profile \"mixd\"; profiles: mixed, empty".to_owned())
+            Err("there is no profile \"mixd\"; profiles: mixed, empty, large".to_owned())
         );
     }
 }

@@ -12,6 +12,7 @@
 //! in it.
 
 mod account_operations;
+mod large;
 mod mixed;
 mod operation;
 mod posts;
@@ -147,7 +148,8 @@ impl Planner {
                 }
                 drafts.list
             }
-            Profile::Mixed | Profile::Empty => Vec::new(),
+            Profile::Large if number > 1 => self.plan_large(number),
+            Profile::Mixed | Profile::Empty | Profile::Large => Vec::new(),
         };
         let witnesses = &self.witnesses;
         self.schedule.end_block(number, spec::block_time(number), || {

@@ -75,6 +75,10 @@ pub(in super::super) enum Planned {
         account: u32,
         active: bool,
     },
+    /// As large as it may be, signed by the active key.
+    LargeJson {
+        account: u32,
+    },
     FeedPublish {
         witness: u32,
     },

@@ -60,7 +60,17 @@ impl Writer<'_> {
                     data: Bytes(&data),
                 }));
             }
-            Planned::CustomJson { account, active } => self.custom_json(account, active),
+            Planned::CustomJson { account, active } => {
+                let (id, json) = match active {
+                    true => text::active_json(&mut self.rng),
+                    false => text::posting_json(account, &mut self.rng),
+                };
+                self.custom_json(account, active, id, &json);
+            }
+            Planned::LargeJson { account } => {
+                let json = text::large_json(&mut self.rng);
+                self.custom_json(account, true, "bulk", &json);
+            }
             Planned::FeedPublish { witness } => {
                 let base = Asset::hbd(i64::from(self.rng.between(200, 400)));
                 let exchange_rate = op::Price {
@@ -241,17 +251,12 @@ impl Writer<'_> {
         }));
     }
 
-    fn custom_json(&mut self, account: u32, active: bool) {
-        let (id, json) = if active {
-            text::active_json(&mut self.rng)
-        } else {
-            text::posting_json(account, &mut self.rng)
-        };
+    fn custom_json(&mut self, account: u32, active: bool, id: &str, json: &str) {
         let mut operation = op::CustomJson {
             required_auths: Vec::new(),
             required_posting_auths: Vec::new(),
             id: CustomId::from(id),
-            json: Text::from(json.as_str()),
+            json: Text::from(json),
         };
         let signers = if active {
             &mut operation.required_auths

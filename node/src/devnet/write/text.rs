@@ -129,6 +129,24 @@ pub(super) fn active_json(rng: &mut Rng) -> (&'static str, String) {
     ("market", json)
 }
 
+/// A document of the largest size that a custom_json may have. Its letters are random, so that compression makes
+/// little of it.
+pub(super) fn large_json(rng: &mut Rng) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const SIZE: usize = 8_192;
+    const END: &str = "\"}";
+    let mut json = String::with_capacity(SIZE);
+    json.push_str("{\"data\":\"");
+    while json.len() < SIZE - END.len() {
+        let mut number = rng.next();
+        for _ in 0..10.min(SIZE - END.len() - json.len()) {
+            json.push(char::from(LETTERS[(number % 64) as usize]));
+            number /= 64;
+        }
+    }
+    json + END
+}
+
 fn game_move(name: &str, rng: &mut Rng) -> String {
     let cards: Vec<String> = (0..rng.between(1, 8))
         .map(|_| format!("\"C{:06x}\"", rng.next() >> 40))
@@ -160,6 +178,9 @@ mod tests {
                 assert!(id.len() <= 32 && json.len() <= 8192);
                 assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
             }
+            let json = large_json(&mut rng);
+            assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok());
+            assert_eq!(json.len(), 8192, "as large as it may be");
             for json in [profile(account, &mut rng), post_metadata(&mut rng)] {
                 assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
             }
