@@ -145,7 +145,7 @@ fn a_folder_that_cannot_be_written_is_named_with_the_reason() {
         (data.join("blockchain"), 0o000),
         (log, 0o400),
         (state, 0o000),
-        (registers.clone(), 0o500),
+        (registers, 0o500),
         (manifest, 0o000),
     ] {
         let before = fs::metadata(&path).unwrap().permissions().mode();

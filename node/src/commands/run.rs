@@ -75,13 +75,14 @@ enum Outcome {
     Stopped,
 }
 
+/// The writer at the end, and how it came to it.
+type Ending = (ChainWriter, Result<Outcome, CommandError>);
+
 impl Node {
     /// Runs to the end. When a write is refused by a full disk, block log and state are closed, and opened again once
     /// there is room: that finds the last commit, as at any start. The network goes on meanwhile and serves what is
     /// durable. `None`: the end was asked for before anything could be opened.
-    fn run_through_full_disks(
-        &mut self,
-    ) -> Result<Option<(ChainWriter, Result<Outcome, CommandError>)>, CommandError> {
+    fn run_through_full_disks(&mut self) -> Result<Option<Ending>, CommandError> {
         for attempt in 0.. {
             self.session.shutdown.enter(Stage::Opening);
             let chain = match self.open() {
