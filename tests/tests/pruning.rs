@@ -47,7 +47,9 @@ fn a_sync_ends_with_the_same_state_whatever_is_kept_of_the_log() {
     let chain = Devnet::generate(BLOCKS, &[]);
     let port = free_port();
     let seed = chain.seed(port);
-    let points = format!("checkpoint = {}\n", chain.checkpoint(1_600));
+    let points: String = [1_000, 1_600]
+        .map(|number| format!("checkpoint = {}\n", chain.checkpoint(number)))
+        .concat();
     let config = |name: &str, split: &str| {
         let lines = format!(
             "p2p-seed-node = 127.0.0.1:{port}\nblock-log-split = {split}\nflush-state-interval = 150\n{points}"
