@@ -24,7 +24,7 @@ pub struct Headers {
     pub count: u32,
 }
 
-/// Copies of a log's headers in a file of their own; see the [module](super). Any number of threads may read while
+/// Copies of a log's headers in a file of their own; see the module. Any number of threads may read while
 /// one extends it.
 #[derive(Debug)]
 pub struct HeaderFile {

@@ -1,12 +1,12 @@
 //! Proof before application: below the last checkpoint no block leaves the window before its id is known to lie on the
 //! chain that ends in the next checkpoint.
 //!
-//! The way between two trusted ids (a [`segment`]) is proven downwards. Where its blocks fit the window they prove
-//! themselves: each one's header names the id of the one below. Where they do not, the headers come first (a [`walk`])
-//! and leave a [`skeleton`] of ids; a block is then compared when it arrives. Either way a peer that sends a block or a
+//! The way between two trusted ids (a `segment`) is proven downwards. Where its blocks fit the window they prove
+//! themselves: each one's header names the id of the one below. Where they do not, the headers come first (a `walk`)
+//! and leave a `skeleton` of ids; a block is then compared when it arrives. Either way a peer that sends a block or a
 //! header which contradicts what is proven has lied, and is caught by that message. A peer that contradicts the checkpoint
-//! itself begins a [`dispute`]: the others are asked before anybody is blamed, and if they all contradict it, the
-//! [`verdict`] is the operator's to read.
+//! itself begins a `dispute`: the others are asked before anybody is blamed, and if they all contradict it, the
+//! `verdict` is the operator's to read.
 
 mod dispute;
 mod headers;
