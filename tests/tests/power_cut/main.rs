@@ -1,10 +1,10 @@
 //! A power cut at any moment of a replay or a sync: the next start finds every block that was durable, needs no help,
 //! and ends where an undisturbed node ends. `cairn_tests::power_cut` says what a power cut does.
 //!
-//! Eight runs of the binary are recorded: two replays of a foreign log, with and without a pass over its headers before;
+//! Nine runs of the binary are recorded: two replays of a foreign log, with and without a pass over its headers before;
 //! four syncs with compressed and plain, single and split block logs, one of them killed and started again twice; a sync
-//! so long that its headers come first; and a restore point put in the place of the state. So are the recoveries of some
-//! folders that a cut left. Each case cuts one of the recordings at a moment of its own and starts the binary on what is
+//! so long that its headers come first; and a restore point put in the place of the state, with and without a cut of the
+//! log. So are the recoveries of some folders that a cut left. Each case cuts one of the recordings at a moment of its own and starts the binary on what is
 //! left.
 //!
 //! The runs have threads and a network, so that a recording is not the same twice, and a seed alone does not bring a case
@@ -38,8 +38,8 @@ const REPLAY_CASES: usize = 60;
 const SYNC_CASES: usize = 90;
 /// Cases from the recorded sync of a long chain of empty blocks.
 const HEADERS_CASES: usize = 60;
-/// Cases from a restore point that takes the place of the state.
-const RESTORE_CASES: usize = 60;
+/// Cases from a restore point that takes the place of the state, with and without a cut of the log.
+const RESTORE_CASES: usize = 40;
 /// Recorded recoveries, and cases from each.
 const RECOVERIES: usize = 16;
 const RECOVERY_CASES: usize = 9;
@@ -84,7 +84,7 @@ fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
         .map(|at| recorded_recovery(at, &syncs[at % syncs.len()], &mut rng))
         .collect();
 
-    let restore = recorded_restore(&syncs[0]);
+    let restores = [false, true].map(|cut_log| recorded_restore(&syncs[0], cut_log));
 
     let mut some = |recording, count: usize, continued: usize, forgetful| -> Vec<Case<'_>> {
         let one = |_| Case {
@@ -106,7 +106,9 @@ fn whatever_a_power_cut_leaves_is_a_node_that_goes_on() {
         cases.extend(some(recovery, RECOVERY_CASES, CONTINUED, None));
     }
     cases.extend(some(&headers_first, HEADERS_CASES * times, 100, None));
-    cases.extend(some(&restore, RESTORE_CASES * times, CONTINUED / 2, None));
+    for restore in &restores {
+        cases.extend(some(restore, RESTORE_CASES * times, CONTINUED, None));
+    }
     let count = cases.len();
     let failures = run_all(&cases, KEPT);
     assert!(
@@ -160,7 +162,7 @@ fn recorded_recovery<'w>(at: usize, from: &Recording<'w>, rng: &mut Rng) -> Reco
 }
 
 /// `cairn state restore` on the folder that a recorded sync ended with.
-fn recorded_restore<'w>(from: &Recording<'w>) -> Recording<'w> {
+fn recorded_restore<'w>(from: &Recording<'w>, cut_log: bool) -> Recording<'w> {
     let Goal::Sync {
         form,
         checkpoints,
@@ -170,18 +172,21 @@ fn recorded_restore<'w>(from: &Recording<'w>) -> Recording<'w> {
         panic!("a sync is restored");
     };
     let world = from.world();
-    // The newest restore point is of the last checkpoint, and stays whatever happens; so does the whole log.
+    // The newest restore point is of the last checkpoint, and stays whatever happens; so does the log up to there.
+    let last = *checkpoints.last().unwrap();
     let durable = Durable {
-        state: *checkpoints.last().unwrap(),
-        log: world.blocks,
+        state: last,
+        log: if cut_log { last } else { world.blocks },
     };
     let tree = Tree::read(&world.path(&format!("recorded-{}", from.name())));
     let goal = Goal::Restore {
+        cut_log,
         form,
         checkpoints,
         interval,
     };
-    Recording::make(world, "restore", goal, Some(&tree), durable, &[])
+    let name = if cut_log { "restore-with-log" } else { "restore" };
+    Recording::make(world, name, goal, Some(&tree), durable, &[])
 }
 
 /// Runs all cases, as many at a time as there are processors; gives what failed, and keeps so many folders of it.

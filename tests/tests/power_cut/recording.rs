@@ -26,6 +26,8 @@ pub(crate) enum Goal {
     },
     /// The newest restore point in the place of the state of such a sync.
     Restore {
+        /// And cut the block log behind it.
+        cut_log: bool,
         form: Form,
         checkpoints: Vec<u32>,
         interval: u32,
@@ -73,6 +75,7 @@ impl<'w> Recording<'w> {
                 form,
                 checkpoints,
                 interval,
+                ..
             } => (
                 form.config() + &world.config(checkpoints, *interval),
                 world.expected_log(*form).ends.clone(),
@@ -110,6 +113,10 @@ impl<'w> Recording<'w> {
             difference, None,
             "{name}: the journal leads elsewhere than the run"
         );
+        let ends = match goal {
+            Goal::Restore { cut_log: true, .. } => BlockEnds::default(), // Blocks are to go.
+            _ => ends,
+        };
         let durable = timeline(&start, before, &operations, &ends);
         assert_eq!(
             durable.last().unwrap().state,
@@ -214,7 +221,13 @@ impl Goal {
                 }
                 words
             }
-            Self::Restore { .. } => vec!["state", "restore", "-d", folder, "--json"],
+            Self::Restore { cut_log, .. } => {
+                let mut words = vec!["state", "restore", "-d", folder, "--json"];
+                if *cut_log {
+                    words.push("--cut-log");
+                }
+                words
+            }
             Self::Sync { .. } => {
                 vec![
                     "run",
