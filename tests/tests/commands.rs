@@ -112,6 +112,23 @@ fn stop_at_block_goes_on_serving() {
 }
 
 #[test]
+fn exit_at_block_below_a_checkpoint_proves_its_blocks_all_the_same() {
+    let chain = Devnet::generate(300, &[]);
+    let port = free_port();
+    let _seed = chain.seed(port);
+    let point = chain.checkpoint(250);
+    let lines = format!("p2p-seed-node = 127.0.0.1:{port}\ncheckpoint = {point}\n");
+    let folder = chain.config("node", &lines);
+    for (block, blocks) in [("100", 100), ("280", 180)] {
+        let record = cairn(["run", "-d", &folder, "--exit-at-block", block, "--json"])
+            .expect_code(0)
+            .json();
+        assert_eq!(record["head"]["number"].to_string(), block);
+        assert_eq!(record["blocks"], blocks);
+    }
+}
+
+#[test]
 fn exit_before_sync_does_not_claim_a_block_that_was_not_reached() {
     let chain = Devnet::generate(60, &[]);
     let folder = chain.config("seed", "block-log-split = -1\n");
@@ -167,7 +184,7 @@ fn a_terminal_shows_a_progress_bar_that_goes_when_the_work_is_done() {
         text.contains("replaying ") && text.contains("/1500 blocks") && text.contains("eta"),
         "{text}"
     );
-    let done = text.rfind("Done reindexing").unwrap();
+    let done = text.rfind("head block 1500").unwrap();
     assert!(
         !text[done..].contains("eta"),
         "the bar is gone at the end: {text}"

@@ -11,7 +11,7 @@ use crate::cli::StateRestoreArgs;
 use crate::data_dir::DataDir;
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
-use crate::run::present_layout;
+use crate::run::{FolderLock, present_layout};
 
 /// Puts a restore point in the place of the state.
 ///
@@ -34,6 +34,7 @@ pub fn execute(args: &StateRestoreArgs) -> Result<ExitCode, CommandError> {
             ),
         }));
     };
+    let _lock = FolderLock::take(data_dir.root()).map_err(anyhow::Error::new)?;
     let before = data_dir.read_state().ok().and_then(|store| store.head());
     let cut = data_dir.restore_state(point, || match args.cut_log {
         true => cut_log(&data_dir, args, point.number()),

@@ -136,6 +136,16 @@ impl Proof {
         }
     }
 
+    /// The last block to ask for when nothing behind `wanted` is to be applied: as long as blocks prove themselves,
+    /// those up to the checkpoint above it are needed too.
+    pub(super) fn needed_for(&self, wanted: u32) -> u32 {
+        let unproven = self.position(wanted).filter(|index| *index >= self.proven);
+        match unproven.and_then(|index| self.segments.get(index)) {
+            Some(segment) if matches!(segment.knowledge, Knowledge::Buffered(_)) => segment.top.number,
+            _ => wanted,
+        }
+    }
+
     /// Where the segments end; nothing is proven above the last checkpoint, and nothing needs to be.
     fn end(&self) -> u32 {
         match self.options.checkpoints.next_after(self.next_below.number) {

@@ -422,7 +422,14 @@ mod tests {
             disk_full: true,
             ..reading(5, 0.0, 0.0)
         };
-        let interval = Interval::between(&reading(5, 0.0, 0.0), &full, 30.0, WorkSource::Network, None);
+        let interval = Interval::between(
+            &reading(5, 0.0, 0.0),
+            &full,
+            30.0,
+            WorkSource::Network,
+            None,
+            &NOTHING,
+        );
         assert!(
             interval.progress_line().ends_with("disk full: waiting for room"),
             "{}",

@@ -45,7 +45,8 @@ impl Scheduler {
         self.prove(now);
         let mut assignments = self.assign_headers(now, offers);
         let best = offers.iter().map(|offer| offer.head).max().unwrap_or(0);
-        let last = self.options.last_block.map_or(best, |last| last.min(best));
+        let wanted = self.options.last_block;
+        let last = wanted.map_or(best, |last| self.proof.needed_for(last).min(best));
         let limit = last.min(self.proof.request_through());
         while let Some((first, end)) = self.chunks.gap(&self.window, limit) {
             let Some(offer) = self.choose(now, offers, first, |_| false) else {
