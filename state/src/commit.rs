@@ -10,7 +10,7 @@ use crate::head::Head;
 use crate::local::LocalChanges;
 use crate::store::Store;
 use crate::tuning::{LOCAL, REGISTERS};
-use crate::working_set::WorkingSet;
+use crate::working_set::{BaseRegister, WorkingSet};
 
 /// What a commit wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(crate) fn prepare(store: &Store, set: &WorkingSet, local: &LocalChanges) -> 
     let start = Instant::now();
     let counts = store
         .counts()
-        .checked_add(set.change())
+        .checked_add(set.base_change())
         .ok_or_else(|| StateError::CorruptCounts {
             dir: store.dir().to_path_buf(),
         })?;
@@ -56,20 +56,20 @@ pub(crate) fn prepare(store: &Store, set: &WorkingSet, local: &LocalChanges) -> 
     let mut batch = WriteBatch::with_capacity_bytes(expected);
     let registers = store.family(REGISTERS);
     let (mut written, mut removed) = (0, 0);
-    for slot in set.sorted_dirty() {
-        if slot.record.exists() {
-            batch.put_cf(registers, slot.path().as_bytes(), slot.record.stored());
+    for BaseRegister { path, record, stored } in set.sorted_base() {
+        if record.exists() {
+            batch.put_cf(registers, path.as_bytes(), record.stored());
             written += 1;
-        } else if slot.stored {
-            batch.delete_cf(registers, slot.path().as_bytes());
+        } else if stored {
+            batch.delete_cf(registers, path.as_bytes());
             removed += 1;
         }
     }
-    local.write_to(&mut batch, store.family(LOCAL));
+    let local_changes = local.write_to(&mut batch, store.family(LOCAL));
     let stats = CommitStats {
         registers_written: written,
         registers_removed: removed,
-        local_changes: local.len(),
+        local_changes,
         batch_bytes: batch.size_in_bytes(),
         prepare: start.elapsed(),
         write: Duration::ZERO,

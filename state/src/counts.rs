@@ -29,6 +29,14 @@ pub(crate) struct CountsChange {
 }
 
 impl CountsChange {
+    /// This change without an earlier part of it.
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        Self {
+            registers: self.registers - earlier.registers,
+            bytes: self.bytes - earlier.bytes,
+        }
+    }
+
     /// Adds the change of one register from one size to another; size 0 is an unallocated register.
     pub(crate) fn resize(&mut self, from: usize, to: usize) {
         self.registers += i64::from(to > 0) - i64::from(from > 0);

@@ -186,6 +186,9 @@ pub enum StateError {
     /// A block was to begin, or a commit, while a block was open.
     #[error("a block's changes are neither accepted nor undone yet")]
     BlockOpen,
+    /// A change without an open block, while undo sessions are kept.
+    #[error("a change outside of a block cannot be made while blocks can be taken back")]
+    OutsideBlock,
     /// A commit failed earlier, so that nobody knows what the disk holds until the store is opened again.
     #[error(
         "the state accepts nothing more since a commit failed ({cause}); restart to continue from the last commit"

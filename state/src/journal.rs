@@ -54,6 +54,12 @@ impl Journal {
         self.priors.clear();
     }
 
+    /// Accepts the block and gives its prior records, oldest first, to be kept.
+    pub(crate) fn accept_and_take(&mut self) -> Vec<Prior> {
+        self.open = false;
+        std::mem::take(&mut self.priors)
+    }
+
     /// Closes the block and gives its prior records, newest first.
     pub(crate) fn undo(&mut self) -> impl Iterator<Item = Prior> {
         self.open = false;

@@ -62,6 +62,7 @@ mod read_only;
 mod record;
 mod registers;
 mod restore;
+mod sessions;
 mod store;
 mod tuning;
 mod working_set;

@@ -109,7 +109,8 @@ impl Registers {
     ///
     /// # Errors
     /// [`StateError::KeyTooLong`] or [`StateError::ValueTooLong`] above [`MAX_KEY_BYTES`] and [`MAX_VALUE_BYTES`],
-    /// [`StateError::Dead`], or an error of reading the store: the value before has to be known.
+    /// [`StateError::Dead`], [`StateError::OutsideBlock`], or an error of reading the store: the value before has to
+    /// be known.
     pub fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
         if key.len() > MAX_KEY_BYTES {
             return Err(StateError::KeyTooLong { length: key.len() });
@@ -117,6 +118,7 @@ impl Registers {
         if value.len() > MAX_VALUE_BYTES {
             return Err(StateError::ValueTooLong { length: value.len() });
         }
+        self.may_change()?;
         let at = self.load(key)?;
         self.set.write(at, key, value);
         Ok(())
@@ -134,9 +136,10 @@ impl Registers {
     /// [`Store::scan_local`]; they are in no digest and not counted. An empty value is a value.
     ///
     /// # Errors
-    /// [`StateError::Dead`].
+    /// [`StateError::Dead`], [`StateError::OutsideBlock`].
     pub fn local_put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
         self.alive()?;
+        self.may_change()?;
         self.local.change(key, Some(value.into()), self.set.in_block());
         Ok(())
     }
@@ -144,9 +147,10 @@ impl Registers {
     /// Deletes an entry of the node-local index; one that does not exist stays so.
     ///
     /// # Errors
-    /// [`StateError::Dead`].
+    /// [`StateError::Dead`], [`StateError::OutsideBlock`].
     pub fn local_delete(&mut self, key: &[u8]) -> Result<(), StateError> {
         self.alive()?;
+        self.may_change()?;
         self.local.change(key, None, self.set.in_block());
         Ok(())
     }
@@ -164,8 +168,12 @@ impl Registers {
         Ok(())
     }
 
-    /// Keeps the open block's changes. Without an open block nothing happens.
+    /// Keeps the open block's changes. Without an open block nothing happens. While there are undo sessions this block gets
+    /// one too: it goes with the block below it.
     pub fn accept_block(&mut self) {
+        if self.sessions() > 0 {
+            return self.accept_block_with_session();
+        }
         self.set.accept_block();
         self.local.accept();
     }
@@ -179,6 +187,53 @@ impl Registers {
         }
     }
 
+    /// Keeps the open block's changes, and what they replaced in an undo session, so that the block can be taken back
+    /// later. Without an open block nothing happens.
+    ///
+    /// While there are sessions, a commit makes the state before the oldest one durable.
+    pub fn accept_block_with_session(&mut self) {
+        if self.set.in_block() {
+            self.set.accept_block_with_session();
+            self.local.accept_with_session();
+        }
+    }
+
+    /// Takes back the block of the newest session; false when there is none.
+    ///
+    /// # Errors
+    /// [`StateError::BlockOpen`] while a block is open.
+    pub fn undo_session(&mut self) -> Result<bool, StateError> {
+        if self.set.in_block() {
+            return Err(StateError::BlockOpen);
+        }
+        let undone = self.set.undo_session();
+        if undone {
+            self.local.undo_session();
+        }
+        Ok(undone)
+    }
+
+    /// Drops the oldest session: its block stays. False when there is none.
+    pub fn drop_oldest_session(&mut self) -> bool {
+        let dropped = self.set.drop_oldest_session();
+        if dropped {
+            self.local.drop_oldest_session();
+        }
+        dropped
+    }
+
+    /// How many sessions there are.
+    #[must_use]
+    pub fn sessions(&self) -> usize {
+        self.set.sessions().len()
+    }
+
+    /// Bytes of memory that the sessions hold for registers.
+    #[must_use]
+    pub fn session_bytes(&self) -> usize {
+        self.set.sessions().bytes()
+    }
+
     /// Whether a block is open.
     #[must_use]
     pub fn in_block(&self) -> bool {
@@ -186,7 +241,7 @@ impl Registers {
     }
 
     /// Makes all changes durable together with the head that they belong to, in one atomic write, and returns when
-    /// it is on the disk.
+    /// it is on the disk. What undo sessions can take back is not written: `head` is that before the oldest session.
     ///
     /// # Errors
     /// [`StateError::BlockOpen`] while a block is open, [`StateError::ReadOnly`]: nothing has happened then. After
@@ -206,7 +261,7 @@ impl Registers {
         match commit::write(&mut self.store, prepared, head) {
             Ok(stats) => {
                 self.set.committed();
-                self.local.clear();
+                self.local.committed();
                 Ok(stats)
             }
             Err(source) => {
@@ -245,6 +300,15 @@ impl Registers {
         }
         let record = self.store.record(&path, key)?;
         Ok(self.set.admit(path, record))
+    }
+
+    /// A change that no block holds could not be told from those of the newest session.
+    fn may_change(&self) -> Result<(), StateError> {
+        if self.set.in_block() || self.set.sessions().len() == 0 {
+            Ok(())
+        } else {
+            Err(StateError::OutsideBlock)
+        }
     }
 
     fn alive(&self) -> Result<(), StateError> {

@@ -2,23 +2,34 @@
 //!
 //! Everything here is in memory and cannot fail; [`Registers`](crate::Registers) adds the store.
 
-use crate::cache::{Cache, CacheStats, Slot, SlotNumber, SlotState};
+use crate::cache::{Cache, CacheStats, SlotNumber, SlotState};
 use crate::counts::CountsChange;
 use crate::journal::{Journal, Prior};
 use crate::path::Path;
 use crate::record::Record;
+use crate::sessions::{Session, Sessions};
 
-/// The state before the open block that is cheaper to copy than to journal.
+/// The state before a block that is cheaper to copy than to journal.
 #[derive(Debug, Default, Clone, Copy)]
-struct Before {
-    dirty: usize,
-    change: CountsChange,
+pub(crate) struct Before {
+    /// How many slots were dirty; those that the block made dirty follow them in the list.
+    pub(crate) dirty: usize,
+    pub(crate) change: CountsChange,
+}
+
+/// A register as a commit writes it.
+pub(crate) struct BaseRegister<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) record: &'a Record,
+    /// Whether the store has it.
+    pub(crate) stored: bool,
 }
 
 /// See the module.
 pub(crate) struct WorkingSet {
     cache: Cache,
     journal: Journal,
+    sessions: Sessions,
     /// The dirty slots, each once, in the order in which they became dirty.
     dirty: Vec<SlotNumber>,
     dirty_bytes: usize,
@@ -32,6 +43,7 @@ impl WorkingSet {
         Self {
             cache: Cache::new(cache_limit),
             journal: Journal::default(),
+            sessions: Sessions::default(),
             dirty: Vec::new(),
             dirty_bytes: 0,
             change: CountsChange::default(),
@@ -100,12 +112,42 @@ impl WorkingSet {
         self.journal.accept();
     }
 
+    /// Accepts the open block and keeps what it replaced.
+    pub(crate) fn accept_block_with_session(&mut self) {
+        let (priors, before) = (self.journal.accept_and_take(), self.before);
+        self.sessions.push(Session { priors, before });
+    }
+
     pub(crate) fn undo_block(&mut self) {
+        let priors: Vec<Prior> = self.journal.undo().collect();
+        self.put_back(priors, self.before);
+    }
+
+    /// Takes the newest session's block back; false when there is none.
+    pub(crate) fn undo_session(&mut self) -> bool {
+        debug_assert!(!self.in_block());
+        let Some(Session { priors, before }) = self.sessions.pop_newest() else {
+            return false;
+        };
+        self.put_back(priors.into_iter().rev(), before);
+        true
+    }
+
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    pub(crate) fn drop_oldest_session(&mut self) -> bool {
+        self.sessions.drop_oldest()
+    }
+
+    /// Puts prior records back, newest first.
+    fn put_back(&mut self, priors: impl IntoIterator<Item = Prior>, before: Before) {
         for Prior {
             slot: at,
             was_dirty,
             record,
-        } in self.journal.undo()
+        } in priors
         {
             self.dirty_bytes -= self.cache.slot(at).cost();
             self.cache.slot_mut(at).record = record;
@@ -116,8 +158,8 @@ impl WorkingSet {
             }
         }
         // The slots that the block made dirty are the last ones of the list and clean again.
-        self.dirty.truncate(self.before.dirty);
-        self.change = self.before.change;
+        self.dirty.truncate(before.dirty);
+        self.change = before.change;
     }
 
     pub(crate) fn dirty_count(&self) -> usize {
@@ -132,15 +174,29 @@ impl WorkingSet {
         self.change
     }
 
+    /// The change that a commit makes durable.
+    pub(crate) fn base_change(&self) -> CountsChange {
+        self.sessions.base().map_or(self.change, |before| before.change)
+    }
+
+    /// The slots that were dirty before the oldest session.
+    fn base_dirty(&self) -> &[SlotNumber] {
+        let end = self
+            .sessions
+            .base()
+            .map_or(self.dirty.len(), |before| before.dirty);
+        &self.dirty[..end]
+    }
+
     pub(crate) fn cache_stats(&self) -> CacheStats {
         self.cache.stats()
     }
 
-    /// The dirty registers in path order.
-    pub(crate) fn sorted_dirty(&self) -> impl Iterator<Item = &Slot> {
+    /// What a commit writes, in path order: the dirty registers as they were before the oldest session.
+    pub(crate) fn sorted_base(&self) -> impl Iterator<Item = BaseRegister<'_>> {
         // The first eight bytes decide nearly always and are sorted without touching the slots again.
         let mut order: Vec<(u64, SlotNumber)> = self
-            .dirty
+            .base_dirty()
             .iter()
             .map(|&at| (self.cache.slot(at).path().prefix(), at))
             .collect();
@@ -152,20 +208,40 @@ impl WorkingSet {
                     .cmp(self.cache.slot(*right_at).path())
             })
         });
-        order.into_iter().map(|(_, at)| self.cache.slot(at))
+        let records = self.sessions.base_records();
+        order.into_iter().map(move |(_, at)| {
+            let slot = self.cache.slot(at);
+            BaseRegister {
+                path: slot.path(),
+                record: records.get(&at).copied().unwrap_or(&slot.record),
+                stored: slot.stored,
+            }
+        })
     }
 
-    /// Takes note that the dirty registers are in the store.
+    /// Takes note that the state before the oldest session is in the store.
     pub(crate) fn committed(&mut self) {
         debug_assert!(!self.in_block());
-        for &at in &self.dirty {
-            self.cache.mark_clean(at);
-            let slot = self.cache.slot_mut(at);
-            slot.stored = slot.record.exists();
+        let in_store: Vec<(SlotNumber, bool, bool)> = {
+            let records = self.sessions.base_records();
+            let base = self.base_dirty().iter();
+            base.map(|&at| match records.get(&at) {
+                Some(record) => (at, record.exists(), true),
+                None => (at, self.cache.slot(at).record.exists(), false),
+            })
+            .collect()
+        };
+        for (at, exists, in_session) in in_store {
+            if !in_session {
+                self.cache.mark_clean(at);
+            }
+            self.cache.slot_mut(at).stored = exists;
         }
-        self.dirty.clear();
-        self.dirty_bytes = 0;
-        self.change = CountsChange::default();
+        let base_change = self.base_change();
+        self.dirty = self.sessions.rebase();
+        self.change = self.change.since(base_change);
+        let cost = |at: &SlotNumber| self.cache.slot(*at).cost();
+        self.dirty_bytes = self.dirty.iter().map(cost).sum();
         self.cache.trim();
     }
 }
@@ -231,7 +307,7 @@ mod tests {
         for key in 0..1_000_u32 {
             write(&mut set, &key.to_le_bytes(), b"value");
         }
-        let paths: Vec<Path> = set.sorted_dirty().map(|slot| *slot.path()).collect();
+        let paths: Vec<Path> = set.sorted_base().map(|register| *register.path).collect();
         assert_eq!(paths.len(), 1_000);
         assert!(paths.is_sorted());
     }

@@ -3,9 +3,9 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-use cairn_state::{Counts, Head, Registers, Store};
+use cairn_state::{Counts, Head, Registers, StateError, Store};
 use proptest::prelude::*;
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -95,7 +95,10 @@ enum Step {
     LocalDelete(Vec<u8>),
     Begin,
     Accept,
+    AcceptWithSession,
     Undo,
+    UndoSession,
+    DropOldestSession,
     Commit,
     Reopen,
 }
@@ -130,7 +133,10 @@ fn step() -> impl Strategy<Value = Step> {
         2 => local_key().prop_map(Step::LocalDelete),
         5 => Just(Step::Begin),
         4 => Just(Step::Accept),
+        6 => Just(Step::AcceptWithSession),
         4 => Just(Step::Undo),
+        3 => Just(Step::UndoSession),
+        3 => Just(Step::DropOldestSession),
         2 => Just(Step::Commit),
         1 => Just(Step::Reopen),
     ]
@@ -144,9 +150,22 @@ fn walk(steps: Vec<Step>, cache_bytes: usize) {
     let mut registers = open();
     let (mut twin, mut durable) = (Twin::default(), Twin::default());
     let mut before: Option<Twin> = None;
+    // The states before the blocks that can be taken back.
+    let mut sessions: VecDeque<Twin> = VecDeque::new();
     let mut number = 0;
 
     for step in steps.into_iter().chain([Step::Accept, Step::Commit]) {
+        let changes = matches!(
+            step,
+            Step::Set(..) | Step::Remove(_) | Step::LocalPut(..) | Step::LocalDelete(_)
+        );
+        if changes && before.is_none() && !sessions.is_empty() {
+            let refused = registers.set(b"outside", b"of a block").unwrap_err();
+            assert!(matches!(refused, StateError::OutsideBlock), "{refused}");
+            let refused = registers.local_put(b"outside", b"of a block").unwrap_err();
+            assert!(matches!(refused, StateError::OutsideBlock), "{refused}");
+            continue;
+        }
         match step {
             Step::Get(key) => {
                 assert_eq!(
@@ -180,7 +199,27 @@ fn walk(steps: Vec<Step>, cache_bytes: usize) {
             }
             Step::Accept => {
                 registers.accept_block();
-                before = None;
+                let before = before.take().filter(|_| !sessions.is_empty());
+                sessions.extend(before);
+            }
+            Step::AcceptWithSession => {
+                registers.accept_block_with_session();
+                sessions.extend(before.take());
+            }
+            Step::UndoSession if before.is_some() => {
+                assert!(matches!(registers.undo_session(), Err(StateError::BlockOpen)));
+            }
+            Step::UndoSession => {
+                let last = sessions.pop_back();
+                assert_eq!(registers.undo_session().unwrap(), last.is_some());
+                let head = twin.head;
+                twin = Twin {
+                    head,
+                    ..last.unwrap_or(twin)
+                };
+            }
+            Step::DropOldestSession => {
+                assert_eq!(registers.drop_oldest_session(), sessions.pop_front().is_some());
             }
             Step::Undo => {
                 registers.undo_block();
@@ -199,8 +238,13 @@ fn walk(steps: Vec<Step>, cache_bytes: usize) {
                 };
                 registers.commit(head).unwrap();
                 twin.head = Some(head);
-                durable = twin.clone();
-                assert_eq!((registers.dirty_count(), registers.dirty_bytes()), (0, 0));
+                durable = Twin {
+                    head: twin.head,
+                    ..sessions.front().unwrap_or(&twin).clone()
+                };
+                if sessions.is_empty() {
+                    assert_eq!((registers.dirty_count(), registers.dirty_bytes()), (0, 0));
+                }
                 assert!(registers.cache_stats().clean_bytes <= cache_bytes);
                 durable.check_store(registers.store());
             }
@@ -208,12 +252,18 @@ fn walk(steps: Vec<Step>, cache_bytes: usize) {
                 drop(registers);
                 registers = open();
                 before = None;
+                sessions.clear();
                 twin = durable.clone();
             }
         }
         assert_eq!(registers.counts().unwrap(), twin.counts());
         assert_eq!(registers.in_block(), before.is_some());
-        if twin == durable && before.is_none() && registers.dirty_bytes() == 0 {
+        assert_eq!(registers.sessions(), sessions.len());
+        assert_eq!(
+            registers.session_bytes() > 0,
+            registers.session_bytes() > 0 && !sessions.is_empty()
+        );
+        if twin == durable && before.is_none() && sessions.is_empty() && registers.dirty_bytes() == 0 {
             assert_eq!(registers.dirty_count(), 0);
         }
     }
