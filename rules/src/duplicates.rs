@@ -7,7 +7,7 @@
 //! Local key: `d` and `t`, expiration (4, big-endian), id (20); no value. Memory: a set of ids, and the ids by expiration,
 //! about 100 bytes a transaction.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use cairn_chain::{Time, TransactionId};
 use cairn_state::{Registers, StateError, Store};
@@ -22,9 +22,16 @@ const KEY_SIZE: usize = 2 + 4 + 20;
 pub(crate) struct Duplicates {
     ids: HashSet<TransactionId>,
     by_expiration: BTreeMap<Time, Vec<TransactionId>>,
-    /// Added in the open block.
+    /// Of the open block.
+    open: Changes,
+    /// Of the blocks that can be taken back, oldest first.
+    sessions: VecDeque<Changes>,
+}
+
+/// What a block has changed.
+#[derive(Debug, Default)]
+struct Changes {
     added: Vec<(Time, TransactionId)>,
-    /// Dropped in the open block.
     dropped: Vec<(Time, Vec<TransactionId>)>,
 }
 
@@ -85,7 +92,7 @@ impl Duplicates {
         registers.local_put(&key(expiration, &id), &[])?;
         self.ids.insert(id);
         self.by_expiration.entry(expiration).or_default().push(id);
-        self.added.push((expiration, id));
+        self.open.added.push((expiration, id));
         Ok(())
     }
 
@@ -100,8 +107,8 @@ impl Duplicates {
                 self.ids.remove(id);
             }
             // Remembered before the registers may fail, so that it can be undone.
-            self.dropped.push((expiration, ids));
-            if let Some((expiration, ids)) = self.dropped.last() {
+            self.open.dropped.push((expiration, ids));
+            if let Some((expiration, ids)) = self.open.dropped.last() {
                 for id in ids {
                     registers.local_delete(&key(*expiration, id))?;
                 }
@@ -110,19 +117,37 @@ impl Duplicates {
         Ok(())
     }
 
-    /// Keeps the open block's changes.
-    pub(crate) fn accept(&mut self) {
-        self.added.clear();
-        self.dropped.clear();
+    /// Keeps the open block's changes; with a session they can be taken back later.
+    pub(crate) fn accept(&mut self, with_session: bool) {
+        let changes = std::mem::take(&mut self.open);
+        if with_session {
+            self.sessions.push_back(changes);
+        }
     }
 
     /// Takes the open block's changes back; those of the local index are taken back with the registers'.
     pub(crate) fn undo(&mut self) {
-        for (expiration, ids) in self.dropped.drain(..) {
+        let changes = std::mem::take(&mut self.open);
+        self.put_back(changes);
+    }
+
+    /// Takes back the changes of the newest session's block.
+    pub(crate) fn undo_session(&mut self) {
+        if let Some(changes) = self.sessions.pop_back() {
+            self.put_back(changes);
+        }
+    }
+
+    pub(crate) fn drop_oldest_session(&mut self) {
+        self.sessions.pop_front();
+    }
+
+    fn put_back(&mut self, Changes { added, dropped }: Changes) {
+        for (expiration, ids) in dropped {
             self.ids.extend(&ids);
             self.by_expiration.insert(expiration, ids);
         }
-        for (expiration, id) in self.added.drain(..) {
+        for (expiration, id) in added {
             self.ids.remove(&id);
             if let Some(ids) = self.by_expiration.get_mut(&expiration) {
                 ids.retain(|other| *other != id);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cairn_chain::{BlockId, ChainSpec, DecodedBlock, PublicKey, Time, Transaction};
-use cairn_state::{CommitStats, Head as StoreHead, Registers, RestorePoint, StateError};
+use cairn_state::{CommitStats, Head as StoreHead, Registers, RestorePoint};
 
 use crate::checks::Checks;
 use crate::duplicates::Duplicates;
@@ -12,7 +12,7 @@ use crate::error::{OpenError, RuleError, Stop};
 use crate::evaluate::Evaluator;
 use crate::genesis;
 use crate::queues::Queues;
-use crate::registers::{Globals, Mining, StoredSchedule, TableError, Tables};
+use crate::registers::{Globals, Mining, ReferenceBlock, StoredSchedule, TableError, Tables};
 use crate::roster::Roster;
 use crate::schedule::ScheduleState;
 use crate::signatures::RecoveredKeys;
@@ -73,6 +73,8 @@ pub struct IdentityState {
     pub(crate) roster: Roster,
     pub(crate) duplicates: Duplicates,
     pub(crate) checks: Checks,
+    /// Whether the blocks to come can be taken back.
+    pub(crate) undo_sessions: bool,
 }
 
 impl fmt::Debug for IdentityState {
@@ -107,6 +109,7 @@ impl IdentityState {
             roster: Roster::default(),
             duplicates,
             checks: Checks::default(),
+            undo_sessions: false,
         };
         match head {
             None => state.write_genesis()?,
@@ -268,17 +271,68 @@ impl IdentityState {
         Self::open(registers, spec)
     }
 
-    /// Makes the state durable, with its head, in one atomic write.
+    /// Whether each block to come gets an undo session, so that it can be taken back. A block above one that can be taken
+    /// back always gets one.
+    pub fn set_undo_sessions(&mut self, on: bool) {
+        self.undo_sessions = on;
+    }
+
+    /// How many blocks can be taken back.
+    #[must_use]
+    pub fn undo_sessions(&self) -> usize {
+        self.registers().sessions()
+    }
+
+    /// Takes the last block back: the state is that after the block before. False when it cannot be taken back.
     ///
     /// # Errors
     ///
-    /// [`StateError`]; a failed commit ends the use of the registers.
-    pub fn commit(&mut self) -> Result<CommitStats, StateError> {
+    /// [`TableError`] if the state cannot be read.
+    pub fn undo_block(&mut self) -> Result<bool, TableError> {
+        if !self.tables.registers_mut().undo_session()? {
+            return Ok(false);
+        }
+        self.duplicates.undo_session();
+        self.reload()?;
+        Ok(true)
+    }
+
+    /// Blocks up to this number cannot be taken back any more.
+    pub fn irreversible(&mut self, number: u32) {
+        let head = self.memory.globals.head_number;
+        while head - (self.undo_sessions() as u32) < number
+            && self.tables.registers_mut().drop_oldest_session()
+        {
+            self.duplicates.drop_oldest_session();
+        }
+    }
+
+    /// The last block that cannot be taken back.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] if the state cannot be read.
+    fn base(&mut self) -> Result<StoreHead, TableError> {
         let head = self.head();
-        self.tables.registers_mut().commit(StoreHead {
-            number: head.number,
-            id: head.id.0,
-        })
+        let number = head.number - self.undo_sessions() as u32;
+        let id = if number == head.number {
+            head.id
+        } else {
+            // The ring of reference blocks reaches further back than blocks can be taken back.
+            let id = self.tables.read((number & 0xffff) as u16)?;
+            id.map_or(BlockId::ZERO, |ReferenceBlock(id)| id)
+        };
+        Ok(StoreHead { number, id: id.0 })
+    }
+
+    /// Makes the state durable, with its head, in one atomic write. What can be taken back is not written.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`]; a failed commit ends the use of the registers.
+    pub fn commit(&mut self) -> Result<CommitStats, TableError> {
+        let base = self.base()?;
+        Ok(self.tables.registers_mut().commit(base)?)
     }
 
     /// Applies a block. Its Merkle root is not looked at: [`DecodedBlock::check_merkle_root`] needs no state and runs ahead
@@ -332,8 +386,14 @@ impl IdentityState {
             .map_err(TableError::from)?;
         match apply(self).and_then(|result| Ok(self.store_memory(Some(&before)).map(|()| result)?)) {
             Ok(result) => {
-                self.tables.registers_mut().accept_block();
-                self.duplicates.accept();
+                let registers = self.tables.registers_mut();
+                let with_session = self.undo_sessions || registers.sessions() > 0;
+                if with_session {
+                    registers.accept_block_with_session();
+                } else {
+                    registers.accept_block();
+                }
+                self.duplicates.accept(with_session);
                 Ok(result)
             }
             Err(error) => {

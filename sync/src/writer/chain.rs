@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use cairn_block_log::{BlockLogWriter, Compression, SetAside, StoredBlock};
 use cairn_chain::BlockId;
-use cairn_rules::registers::TableError;
 use cairn_rules::{Head, IdentityState, RuleError, Validation};
 use cairn_state::{CommitPolicy, RestorePoint, RestorePoints};
 
@@ -322,7 +321,7 @@ impl ChainWriter {
             log.sync()?;
         }
         let synced = started.elapsed();
-        let stats = self.state.commit().map_err(TableError::from)?;
+        let stats = self.state.commit()?;
         self.meter
             .clock
             .reassign(Phase::WaitingForLocks, synced + stats.write);
