@@ -7,6 +7,7 @@
 //! for again elsewhere.
 
 mod arrival;
+mod blame;
 mod chunks;
 mod driver;
 mod feeder;
@@ -19,7 +20,7 @@ mod shared;
 mod sync;
 mod window;
 
-pub use arrival::Arrival;
+pub use arrival::{Arrival, ArrivalError};
 pub use network::{BlockNetwork, BlockRange, HeaderRange, Misbehavior, PeerOffer, RequestError};
 pub use scheduler::{Assignment, ChunkId, GivenUp, Scheduler, SchedulerOptions, Unwanted, Work};
 pub use sync::{OnMismatch, SyncError, SyncOptions, sync};

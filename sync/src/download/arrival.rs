@@ -1,7 +1,8 @@
 //! A block that has just come in, with what its header says of itself.
 
-use cairn_block_log::{BlockDecoder, StoredBlock};
+use cairn_block_log::{BlockDecoder, DecodeError, StoredBlock};
 use cairn_chain::{BlockId, SignedHeader};
+use thiserror::Error;
 
 /// A block as it was received; its id is computed from its bytes.
 ///
@@ -16,20 +17,35 @@ pub struct Arrival {
     pub previous: BlockId,
 }
 
+/// Why a received block's header cannot be read.
+#[derive(Debug, Error)]
+pub enum ArrivalError {
+    /// This node has no dictionary for it: nothing is said about the block.
+    #[error(transparent)]
+    Unreadable(DecodeError),
+    /// It is no block, or another one: the sender's fault. In words.
+    #[error("{0}")]
+    NoBlock(String),
+}
+
 impl Arrival {
     /// Reads the header.
     ///
     /// # Errors
-    /// In words, when the bytes cannot be unpacked, do not start with a header, or when the header is that of a block
-    /// with another number: the sender's fault in every case.
-    pub fn read(decoder: &mut BlockDecoder, stored: StoredBlock) -> Result<Self, String> {
-        let raw = decoder
-            .view(stored.compression, &stored.bytes)
-            .map_err(|error| format!("the stored bytes cannot be unpacked: {error}"))?;
+    /// [`ArrivalError`].
+    pub fn read(decoder: &mut BlockDecoder, stored: StoredBlock) -> Result<Self, ArrivalError> {
+        let no_block = ArrivalError::NoBlock;
+        let raw = decoder.view(stored.compression, &stored.bytes).map_err(|error| {
+            if error.is_damage() {
+                no_block(format!("the stored bytes cannot be unpacked: {error}"))
+            } else {
+                ArrivalError::Unreadable(error)
+            }
+        })?;
         let (header, _) = SignedHeader::unpack_prefix(raw)
-            .map_err(|error| format!("the bytes are not a block: {error}"))?;
+            .map_err(|error| no_block(format!("the bytes are not a block: {error}")))?;
         if header.number() != stored.number {
-            return Err(format!("it is block {}", header.number()));
+            return Err(no_block(format!("it is block {}", header.number())));
         }
         let (id, previous) = (header.id(), header.previous);
         Ok(Self { stored, id, previous })

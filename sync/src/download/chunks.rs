@@ -21,8 +21,6 @@ pub(super) struct Chunk {
     pub(super) progress: Instant,
     /// It has brought nothing for too long: somebody else is asked for its blocks, and what it still brings is welcome.
     pub(super) overdue: bool,
-    /// The same blocks were asked of a second peer.
-    pub(super) doubled: bool,
 }
 
 impl Chunk {
@@ -41,6 +39,10 @@ impl Chunk {
 pub(super) struct Chunks(BTreeMap<ChunkId, Chunk>);
 
 impl Chunks {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn insert(&mut self, id: ChunkId, chunk: Chunk) {
         self.0.insert(id, chunk);
     }
@@ -55,12 +57,6 @@ impl Chunks {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (ChunkId, &Chunk)> {
         self.0.iter().map(|(id, chunk)| (*id, chunk))
-    }
-
-    pub(super) fn is_doubled(&mut self, id: ChunkId) {
-        if let Some(chunk) = self.0.get_mut(&id) {
-            chunk.doubled = true;
-        }
     }
 
     /// Bytes that the requests may still bring into the window. An overdue one has none reserved: what it brings is

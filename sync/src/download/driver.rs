@@ -9,8 +9,9 @@ use cairn_block_log::{BlockDecoder, Dictionaries};
 use futures::StreamExt;
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::arrival::Arrival;
+use super::arrival::{Arrival, ArrivalError};
 use super::network::{BlockNetwork, BlockRange, HeaderRange, Misbehavior, PeerOffer, RequestError};
+use super::proof::HeaderRun;
 use super::scheduler::{Assignment, ChunkId, Unwanted, Work};
 use super::shared::Shared;
 use crate::checkpoint::Checkpoints;
@@ -21,6 +22,13 @@ const TICK: Duration = Duration::from_millis(50);
 /// hived's interval of the line about silence.
 const SILENCE: Duration = Duration::from_secs(30);
 
+/// The head of the chain as far as the peers' words go: one that boasts moves the middle of three no further than the next.
+fn likely_head(offers: &[PeerOffer]) -> u32 {
+    let mut heads: Vec<u32> = offers.iter().map(|offer| offer.head).collect();
+    heads.sort_unstable();
+    heads.get(heads.len() / 2).copied().unwrap_or(0)
+}
+
 /// How a request ended.
 #[derive(Debug)]
 enum Outcome {
@@ -30,8 +38,13 @@ enum Outcome {
     Unwanted(Unwanted),
     /// A block that is none.
     NoBlock(Misbehavior),
+    /// A block that this node has no dictionary for.
+    Unreadable(u32, String),
     /// The answer to a request for headers.
-    Headers(Result<Vec<u8>, RequestError>),
+    Headers(HeaderRun),
+    /// Headers were asked for and something else came.
+    NoHeaders(String),
+    HeadersFailed(RequestError),
 }
 
 #[derive(Debug)]
@@ -44,6 +57,16 @@ pub(super) struct Driver {
     tasks: JoinSet<(ChunkId, Arc<str>, Outcome)>,
     handles: HashMap<ChunkId, AbortHandle>,
     last_complaint: Instant,
+    last_unreadable: Option<Instant>,
+}
+
+/// Ends the sync when the driver does, however it does: without it nobody would ever bring a block again.
+struct EndWithDriver(Arc<Shared>);
+
+impl Drop for EndWithDriver {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 impl Driver {
@@ -63,11 +86,13 @@ impl Driver {
             tasks: JoinSet::new(),
             handles: HashMap::new(),
             last_complaint: Instant::now(),
+            last_unreadable: None,
         }
     }
 
     /// Runs until nothing is wanted any more.
     pub(super) async fn run(mut self) {
+        let _end = EndWithDriver(Arc::clone(&self.shared));
         let mut tick = tokio::time::interval(TICK);
         while !self.shared.ended.load(Relaxed) {
             self.step();
@@ -87,8 +112,7 @@ impl Driver {
     fn step(&mut self) {
         let (now, offers) = (Instant::now(), self.network.peers());
         self.meter.peers.store(offers.len() as u32, Relaxed);
-        let best = offers.iter().map(|offer| offer.head).max().unwrap_or(0);
-        self.meter.target.fetch_max(best, Relaxed);
+        self.meter.target.store(likely_head(&offers), Relaxed);
         let applied = self.meter.head.number();
         let (given_up, assignments, faults, verdict) = {
             let mut scheduler = self.shared.lock();
@@ -143,7 +167,12 @@ impl Driver {
                 let number = stored.number;
                 let arrival = match Arrival::read(&mut decoder, stored) {
                     Ok(arrival) => arrival,
-                    Err(reason) => break Outcome::NoBlock(Misbehavior::BadBlock { number, reason }),
+                    Err(ArrivalError::Unreadable(error)) => {
+                        break Outcome::Unreadable(number, error.to_string());
+                    }
+                    Err(ArrivalError::NoBlock(reason)) => {
+                        break Outcome::NoBlock(Misbehavior::BadBlock { number, reason });
+                    }
                 };
                 let taken = {
                     let mut scheduler = shared.lock();
@@ -163,8 +192,20 @@ impl Driver {
 
     fn fetch_headers(&mut self, chunk: ChunkId, peer: Arc<str>, range: HeaderRange) -> AbortHandle {
         let answer = self.network.request_headers(&peer, range);
-        self.tasks
-            .spawn(async move { (chunk, peer, Outcome::Headers(answer.await)) })
+        let meter = Arc::clone(&self.meter);
+        self.tasks.spawn(async move {
+            let outcome = match answer.await {
+                Err(error) => Outcome::HeadersFailed(error),
+                Ok(bytes) => {
+                    meter.received_bytes.fetch_add(bytes.len() as u64, Relaxed);
+                    match HeaderRun::read(&bytes, range.first, range.count) {
+                        Ok(run) => Outcome::Headers(run),
+                        Err(what) => Outcome::NoHeaders(what),
+                    }
+                }
+            };
+            (chunk, peer, outcome)
+        })
     }
 
     fn finish(&mut self, chunk: ChunkId, peer: &Arc<str>, outcome: Outcome) {
@@ -190,18 +231,36 @@ impl Driver {
                 self.shared.lock().expel(peer);
                 self.blame(peer, &what);
             }
-            Outcome::Headers(Ok(bytes)) => {
-                self.meter.received_bytes.fetch_add(bytes.len() as u64, Relaxed);
-                let taken = self.shared.lock().received_headers(now, chunk, &bytes);
-                if let Err(what) = taken {
-                    self.blame(peer, &Misbehavior::Protocol(what));
-                }
+            Outcome::Unreadable(number, what) => {
+                self.shared.lock().failed(now, chunk);
+                self.warn_unreadable(now, peer, number, &what);
             }
-            Outcome::Headers(Err(error)) => {
+            Outcome::Headers(run) => self.shared.lock().received_headers(now, chunk, run),
+            Outcome::NoHeaders(what) => {
+                self.shared.lock().headers_failed(now, chunk, peer);
+                self.blame(peer, &Misbehavior::Protocol(what));
+            }
+            Outcome::HeadersFailed(error) => {
                 self.shared.lock().headers_failed(now, chunk, peer);
                 self.request_failed(peer, error);
             }
         }
+    }
+
+    /// The fault is this node's, or nobody's: no peer is blamed, and another one may have stored the block otherwise.
+    fn warn_unreadable(&mut self, now: Instant, peer: &str, number: u32, what: &str) {
+        if self
+            .last_unreadable
+            .is_some_and(|last| now.saturating_duration_since(last) < SILENCE)
+        {
+            return;
+        }
+        self.last_unreadable = Some(now);
+        tracing::warn!(
+            target: "sync",
+            "block {number} as {peer} stores it cannot be read here: {what}. Name a folder with the chain's dictionaries \
+             (zstd-dictionaries); asking other peers meanwhile"
+        );
     }
 
     fn request_failed(&self, peer: &str, error: RequestError) {

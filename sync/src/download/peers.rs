@@ -11,6 +11,9 @@ const NEWEST: f64 = 0.3;
 const REST: Duration = Duration::from_secs(1);
 const LONGEST_REST: Duration = Duration::from_secs(64);
 
+/// Peers that are remembered although they are gone.
+const REMEMBERED: usize = 512;
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct PeerRecord {
     /// Bytes a second while a request ran; `None` before the first measurement.
@@ -41,8 +44,11 @@ impl PeerBook {
         self.get(peer).and_then(PeerRecord::speed).unwrap_or(f64::MAX)
     }
 
-    /// Forgets peers that are gone.
+    /// Forgets peers that are gone, once there are many: one that comes back is not to be taken for a new one.
     pub(super) fn retain(&mut self, connected: impl Fn(&str) -> bool) {
+        if self.records.len() <= REMEMBERED {
+            return;
+        }
         self.records
             .retain(|peer, record| record.in_flight > 0 || connected(peer));
     }

@@ -27,7 +27,8 @@ use std::time::{Duration, Instant};
 
 use cairn_chain::BlockId;
 
-pub use self::headers::MAX_HEADERS;
+pub use self::headers::{HeaderRun, MAX_HEADERS};
+pub(super) use self::requests::Wish;
 use self::segment::{Knowledge, Segment, Trusted};
 pub use self::skeleton::{Skeleton, SkeletonError};
 pub use self::verdict::Verdict;
@@ -155,7 +156,8 @@ impl Proof {
     }
 
     /// Takes up segments as far as a window of `window_bytes` reaches from `next` on with blocks of `block_size` bytes.
-    pub(super) fn extend(&mut self, next: u32, block_size: f64, window_bytes: u64) {
+    /// `last`: the last block that is wanted.
+    pub(super) fn extend(&mut self, next: u32, last: u32, block_size: f64, window_bytes: u64) {
         let size = |blocks: u32| f64::from(blocks) * block_size;
         let first = self.first_unproven();
         if first.is_some_and(|first| size(first.blocks()) > window_bytes as f64 * OUTGROWN_SHARE) {
@@ -172,7 +174,8 @@ impl Proof {
             });
             let ahead = size(below.number.saturating_sub(next));
             // The headers of one segment more are fetched while the blocks of a long one come in.
-            if closed || (self.segments.len() > 1 && ahead > window_bytes as f64) {
+            let enough = self.segments.len() > 1 && ahead > window_bytes as f64;
+            if closed || enough || below.number >= last {
                 return;
             }
             let bytes = size(top.number - below.number);
@@ -318,6 +321,10 @@ impl Proof {
         }
         let dispute = segment.dispute.as_mut()?;
         let patience = if wait { patience.max(ASK_AGAIN) } else { patience };
+        if !dispute.hear_only(offers) {
+            segment.dispute = None;
+            return None;
+        }
         if !dispute.is_over(now, patience, offers) {
             return None;
         }
@@ -331,7 +338,7 @@ impl Proof {
             return Some(verdict);
         }
         tracing::error!(target: "test_checkpoint", "{verdict}. Asking again (checkpoint-mismatch = wait)");
-        dispute.begin_again(now);
+        segment.dispute = None;
         None
     }
 

@@ -30,7 +30,7 @@ use super::arrival::Arrival;
 use super::chunks::Chunks;
 use super::network::{BlockRange, HeaderRange, Misbehavior, PeerOffer};
 use super::peers::PeerBook;
-use super::proof::{Proof, ProofOptions, Verdict};
+use super::proof::{HeaderRun, Proof, ProofOptions, Verdict};
 use super::window::{ReadyBlocks, Window};
 use crate::stats::HeaderReading;
 
@@ -148,6 +148,8 @@ pub struct Scheduler {
     next_chunk: u64,
     stall: Duration,
     block_size: f64,
+    /// Bytes that have left the window since the last look at the requests.
+    released: u64,
     last_arrival: Option<Instant>,
 }
 
@@ -165,6 +167,7 @@ impl Scheduler {
             next_chunk: 0,
             stall: options.stall,
             block_size: FIRST_BLOCK_SIZE,
+            released: 0,
             last_arrival: None,
         }
     }
@@ -244,12 +247,12 @@ impl Scheduler {
         chunk.progress = now;
         let (peer, was_overdue) = (Arc::clone(&chunk.peer), chunk.overdue);
         self.block_size += (bytes as f64 - self.block_size) * 0.01;
-        self.last_arrival = Some(now);
         // An eighth of the way back to the short timeout for every block that comes in.
         self.stall = self.stall.saturating_sub((self.stall - self.options.stall) / 8);
         if !self.window.wants(number) {
             return Ok(());
         }
+        self.last_arrival = Some(now);
         if let Some(expected) = self.proof.known_id(number)
             && expected != arrival.id
         {
@@ -272,17 +275,11 @@ impl Scheduler {
     }
 
     /// Takes the headers that a request has brought.
-    ///
-    /// # Errors
-    /// In words, when they are not what was asked for: the peer's fault.
-    pub fn received_headers(&mut self, now: Instant, id: ChunkId, bytes: &[u8]) -> Result<(), String> {
-        let taken = self.proof.headers(id, bytes);
-        if let Err((peer, _)) = &taken {
-            self.peers.get_mut(peer).disappointed(now);
-        }
+    pub fn received_headers(&mut self, now: Instant, id: ChunkId, run: HeaderRun) {
+        self.proof.headers(id, run);
         self.last_arrival = Some(now);
+        self.stall = self.stall.saturating_sub((self.stall - self.options.stall) / 8);
         self.prove(now);
-        taken.map_err(|(_, what)| what)
     }
 
     /// A request has ended in good order, complete or not; what it did not bring is free again.
@@ -301,7 +298,6 @@ impl Scheduler {
 
     /// A request has failed; what it did not bring is free again and its peer rests for a while.
     pub fn failed(&mut self, now: Instant, id: ChunkId) {
-        self.proof.headers_failed(id);
         let Some(chunk) = self.chunks.remove(id) else {
             return;
         };
@@ -312,7 +308,7 @@ impl Scheduler {
 
     /// A request for headers has failed: its peer rests for a while.
     pub fn headers_failed(&mut self, now: Instant, id: ChunkId, peer: &Arc<str>) {
-        self.proof.headers_failed(id);
+        self.proof.headers_failed(id, now);
         self.peers.get_mut(peer).disappointed(now);
     }
 
@@ -376,7 +372,15 @@ impl Scheduler {
 
     /// Blocks that are next in order, proven where they have to be, and come from one peer; at most `max`.
     pub fn take_ready(&mut self, max: usize) -> Option<ReadyBlocks> {
-        self.window.take(max, self.proof.release_through())
+        let before = self.window.bytes();
+        let ready = self.window.take(max, self.proof.release_through())?;
+        self.released += before - self.window.bytes();
+        Some(ready)
+    }
+
+    /// Whether so much has left the window since the last look at the requests that another one may fit.
+    pub fn has_room_for_more(&self) -> bool {
+        self.released >= self.options.window_bytes / 64 || self.chunks.is_empty()
     }
 
     /// Starts again at `number`: that block, and all that had been taken after it, are wanted once more. What the

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::blame::Blame;
 use super::driver::Driver;
 use super::feeder::feed_in_order;
 use super::network::BlockNetwork;
 use super::proof::{ProofOptions, Verdict};
 use super::scheduler::{Scheduler, SchedulerOptions};
-use super::shared::{Blame, Shared};
+use super::shared::Shared;
 use crate::pipeline::{Pipeline, PipelineOptions, PrepareContext};
 use crate::stats::Meter;
 use crate::writer::{ChainWriter, Ended, ProgressStyle, RunOptions, WriterError, WriterLoop};
@@ -138,8 +139,12 @@ pub fn sync(
         written
     });
     pipeline.join();
-    // The driver ends by itself at the flag; a panic in it has been printed by then.
-    let _ = runtime.block_on(driver);
+    // It ends by itself at the flag. A panic in it, which is a defect of this program, has set the flag.
+    if let Err(error) = runtime.block_on(driver)
+        && error.is_panic()
+    {
+        std::panic::resume_unwind(error.into_panic());
+    }
     let ended = match (ended, shared.take_verdict()) {
         (Ok(_), Some(verdict)) => Err(SyncError::Checkpoint(verdict)),
         (ended, _) => ended.map_err(SyncError::from),

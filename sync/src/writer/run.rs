@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use cairn_chain::BlockId;
+
 use super::chain::ChainWriter;
 use super::error::{BlockFault, WriterError};
 use super::pause::Pause;
@@ -33,6 +35,8 @@ pub enum Ended {
 pub struct Rejection<'a> {
     /// Block number.
     pub number: u32,
+    /// Its id; `None` when it could not be decoded.
+    pub id: Option<BlockId>,
     /// Who sent it.
     pub origin: &'a Origin,
     /// Why.
@@ -44,6 +48,9 @@ pub trait Rejected: Debug + Send {
     /// Told of a refused block. `true`: the source will send that block and all later ones again, from
     /// somebody else, in batches of the next epoch. `false`: nobody has a better one; the run ends.
     fn rejected(&mut self, rejection: &Rejection<'_>) -> bool;
+
+    /// Told of the head after a batch.
+    fn applied(&mut self, _number: u32) {}
 }
 
 /// A source that cannot offer anything else: a file.
@@ -182,7 +189,7 @@ impl<R: Rejected> WriterLoop<R> {
             match self.chain.apply(prepared) {
                 Ok(()) => progress.note(prepared, self.chain.state().registers().dirty_bytes()),
                 Err(WriterError::Block { number, fault, .. }) => {
-                    return self.refuse(number, &batch.origin, fault);
+                    return self.refuse(number, Some(prepared.block.id()), &batch.origin, fault);
                 }
                 Err(error) => return Err(error),
             }
@@ -195,9 +202,10 @@ impl<R: Rejected> WriterLoop<R> {
             }
         }
         self.chain.publish_head();
+        self.source.applied(self.chain.head().number);
         progress.note_live(self.chain.head().time.0);
         match batch.failure {
-            Some((number, error)) => self.refuse(number, &batch.origin, error.into()),
+            Some((number, error)) => self.refuse(number, None, &batch.origin, error.into()),
             None => Ok(None),
         }
     }
@@ -205,12 +213,14 @@ impl<R: Rejected> WriterLoop<R> {
     fn refuse(
         &mut self,
         number: u32,
+        id: Option<BlockId>,
         origin: &Origin,
         fault: BlockFault,
     ) -> Result<Option<Ended>, WriterError> {
         self.chain.publish_head();
         if self.source.rejected(&Rejection {
             number,
+            id,
             origin,
             fault: &fault,
         }) {

@@ -5,9 +5,10 @@ use cairn_chain::{BlockId, SignedHeader};
 /// Most headers in a request; the protocol's own limit is not below it.
 pub const MAX_HEADERS: u32 = 2048;
 
-/// A run of headers that continue each other: what a peer says of the blocks `first..=last`.
+/// A run of headers that continue each other: what a peer says of consecutive blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HeaderRun {
+pub struct HeaderRun {
+    first: u32,
     /// Ids, ascending. Not empty.
     ids: Vec<BlockId>,
     /// The id that the first header names as the block before.
@@ -15,17 +16,21 @@ pub(super) struct HeaderRun {
 }
 
 impl HeaderRun {
-    /// Reads exactly `count` consecutive headers, the first of block `first`.
+    /// Reads consecutive headers, the first of block `first`: at least one and at most `count`, as the protocol allows.
     ///
     /// # Errors
     /// In words; the sender's fault in every case.
-    pub(super) fn read(bytes: &[u8], first: u32, count: u32) -> Result<Self, String> {
+    pub fn read(bytes: &[u8], first: u32, count: u32) -> Result<Self, String> {
         let mut run = Self {
+            first,
             ids: Vec::with_capacity(count.min(MAX_HEADERS) as usize),
             previous: BlockId::ZERO,
         };
         let mut rest = bytes;
         for number in first..first.saturating_add(count) {
+            if rest.is_empty() {
+                break;
+            }
             let (header, len) = SignedHeader::unpack_prefix(rest)
                 .map_err(|error| format!("the header of block {number} cannot be read: {error}"))?;
             if header.number() != number {
@@ -52,6 +57,16 @@ impl HeaderRun {
             (0, true) => Err("no header came".to_owned()),
             (more, _) => Err(format!("{more} bytes behind the last header that was asked for")),
         }
+    }
+
+    /// Number of the first header's block.
+    pub(super) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// Number of the last header's block.
+    pub(super) fn last(&self) -> u32 {
+        self.first + (self.ids.len() as u32).saturating_sub(1)
     }
 
     /// The id of the last header.
@@ -81,11 +96,16 @@ mod tests {
         assert_eq!(run.previous, chain.id(4));
         let below: Vec<_> = run.below_last().collect();
         assert_eq!(below, (4..14).rev().map(|n| chain.id(n)).collect::<Vec<_>>());
-        let short = HeaderRun::read(&chain.bytes(5, 9), 5, 10).unwrap_err();
+        let short = HeaderRun::read(&chain.bytes(5, 9), 5, 10).unwrap();
+        assert_eq!((short.first(), short.last()), (5, 13));
+        let whole = chain.bytes(5, 10);
+        let torn = HeaderRun::read(&whole[..whole.len() - 1], 5, 10).unwrap_err();
         assert!(
-            short.starts_with("the header of block 14 cannot be read"),
-            "{short}"
+            torn.starts_with("the header of block 14 cannot be read"),
+            "{torn}"
         );
+        let nothing = HeaderRun::read(&[], 5, 10).unwrap_err();
+        assert_eq!(nothing, "no header came");
         let long = HeaderRun::read(&chain.bytes(5, 11), 5, 10).unwrap_err();
         assert!(long.contains("behind the last header"), "{long}");
         let shifted = HeaderRun::read(&chain.bytes(6, 10), 5, 10).unwrap_err();

@@ -92,6 +92,16 @@ impl Proof {
                 Ok(None) => walk.descend(),
                 Err(error) => Err(error),
             };
+            if let Err(error) = &finding
+                && !error.is_write()
+            {
+                // What cannot be read any more is fetched again.
+                tracing::warn!(target: "sync", "{error}");
+                if let Err(error) = walk.restart() {
+                    self.complain(&error);
+                }
+                return;
+            }
             match finding {
                 Ok(None) => return,
                 Ok(Some(Finding::ForCheckpoint)) => self.settle_dispute(index),

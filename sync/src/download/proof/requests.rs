@@ -4,26 +4,37 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Proof;
-use super::dispute::Answer;
+use super::headers::HeaderRun;
 use super::segment::Knowledge;
 use crate::download::network::{HeaderRange, PeerOffer};
 use crate::download::scheduler::ChunkId;
 
+/// What a walk says of the peers when it asks for one.
+pub(in crate::download) struct Wish<'a> {
+    /// The last block of the range.
+    pub(in crate::download) last: u32,
+    /// Peers that are not to be asked.
+    pub(in crate::download) except: &'a dyn Fn(&str) -> bool,
+    /// How often a peer has disappointed: the least is preferred.
+    pub(in crate::download) failures: &'a dyn Fn(&str) -> u32,
+}
+
 impl Proof {
-    /// Headers to ask for. `choose` names a peer for a range of blocks, if one is free; the given function says which
-    /// are busy.
+    /// Headers to ask for. `choose` names a peer that serves the last block of a range, and its first block.
+    /// `patience`: how long one peer may take for the range that a walk waits for before another is asked too.
     pub(in crate::download) fn ask(
         &mut self,
         now: Instant,
         offers: &[PeerOffer],
+        patience: Duration,
         mut next_id: impl FnMut() -> ChunkId,
-        choose: impl Fn(&dyn Fn(&str) -> bool, u32, u32) -> Option<Arc<str>>,
+        choose: impl Fn(&Wish<'_>) -> Option<(Arc<str>, u32)>,
     ) -> Vec<(ChunkId, Arc<str>, HeaderRange)> {
         let mut requests = Vec::new();
         for segment in &mut self.segments {
             if let Some(dispute) = &mut segment.dispute {
                 let peers: Vec<_> = dispute
-                    .to_poll(offers)
+                    .to_poll(now, offers)
                     .map(|offer| Arc::clone(&offer.peer))
                     .collect();
                 for peer in peers {
@@ -36,11 +47,24 @@ impl Proof {
             let Knowledge::Walking(walk) = &mut segment.knowledge else {
                 continue;
             };
-            while let Some((first, last)) = walk.wanted() {
-                let Some(peer) = choose(&|peer| walk.is_busy(peer), first, last) else {
-                    break;
+            let race = now.checked_sub(patience).and_then(|limit| walk.lagging(limit));
+            let mut slow = race.as_ref().map(|(_, peer)| Arc::clone(peer));
+            let mut next = race.map(|(range, _)| range);
+            while let Some((first, last)) = next.take().or_else(|| walk.wanted()) {
+                let slow = slow.take();
+                let chosen = choose(&Wish {
+                    last,
+                    except: &|peer| walk.is_busy(peer) || slow.as_deref() == Some(peer),
+                    failures: &|peer| walk.failures(peer),
+                });
+                let raced = slow.is_some();
+                let Some((peer, lowest)) = chosen else {
+                    match raced {
+                        true => continue,
+                        false => break,
+                    }
                 };
-                let id = next_id();
+                let (id, first) = (next_id(), first.max(lowest));
                 walk.ask(id, Arc::clone(&peer), (first, last), now);
                 let count = last - first + 1;
                 requests.push((id, peer, HeaderRange { first, count }));
@@ -49,36 +73,29 @@ impl Proof {
         requests
     }
 
-    /// Takes the answer to a request for headers. `Err`: the peer's fault, in words.
-    pub(in crate::download) fn headers(
-        &mut self,
-        id: ChunkId,
-        bytes: &[u8],
-    ) -> Result<(), (Arc<str>, String)> {
+    /// Takes the answer to a request for headers.
+    pub(in crate::download) fn headers(&mut self, id: ChunkId, run: HeaderRun) {
         for index in 0..self.segments.len() {
             let segment = &mut self.segments[index];
             if let Some(dispute) = segment.dispute.as_mut().filter(|dispute| dispute.has(id)) {
-                match dispute.answered(id, bytes) {
-                    Answer::Agrees => self.settle_dispute(index),
-                    Answer::Broken(peer, what) => return Err((peer, what)),
-                    Answer::Disagrees | Answer::Unknown => {}
+                if dispute.answered(id, &run) {
+                    self.settle_dispute(index);
                 }
-                return Ok(());
+                return;
             }
             if let Knowledge::Walking(walk) = &mut segment.knowledge
-                && let Some(peer) = walk.asked_of(id)
+                && walk.has(id)
             {
-                return walk.take(id, bytes).map_err(|what| (peer, what));
+                return walk.take(id, run);
             }
         }
-        Ok(())
     }
 
     /// A request for headers has failed.
-    pub(in crate::download) fn headers_failed(&mut self, id: ChunkId) {
+    pub(in crate::download) fn headers_failed(&mut self, id: ChunkId, now: Instant) {
         for segment in &mut self.segments {
             if let Some(dispute) = &mut segment.dispute {
-                dispute.give_up(id);
+                dispute.give_up(id, now);
             }
             if let Knowledge::Walking(walk) = &mut segment.knowledge {
                 walk.give_up(id);
@@ -95,9 +112,7 @@ impl Proof {
         let mut stalled = Vec::new();
         for segment in &mut self.segments {
             if let Some(dispute) = &mut segment.dispute {
-                for id in dispute.overdue(now) {
-                    dispute.give_up(id);
-                }
+                dispute.give_up_overdue(now);
             }
             if let Knowledge::Walking(walk) = &mut segment.knowledge {
                 let limit = now.checked_sub(stall);

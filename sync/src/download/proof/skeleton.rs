@@ -63,6 +63,16 @@ pub enum SkeletonError {
     },
 }
 
+impl SkeletonError {
+    /// Whether it is writing that failed: what the file holds is still good.
+    pub fn is_write(&self) -> bool {
+        matches!(self, SkeletonError::Io { what: WRITE, .. })
+    }
+}
+
+/// What was tried when a group could not be written.
+const WRITE: &str = "write";
+
 /// Ids from a checkpoint downwards, without a gap.
 #[derive(Debug)]
 pub struct Skeleton {
@@ -170,8 +180,16 @@ impl Skeleton {
                 offset: offset_of(group),
             })?;
             if self.cache.len() >= CACHED {
-                // Blocks are asked for upwards: the groups with the lowest numbers have been passed.
-                self.cache.pop_last();
+                // The one that is furthest from the one that is needed.
+                let ends = (self.cache.first_key_value(), self.cache.last_key_value());
+                if let (Some((first, _)), Some((last, _))) = ends {
+                    let furthest = if first.abs_diff(group) > last.abs_diff(group) {
+                        *first
+                    } else {
+                        *last
+                    };
+                    self.cache.remove(&furthest);
+                }
             }
             self.cache.insert(group, ids);
         }
@@ -196,6 +214,11 @@ impl Skeleton {
             self.tail.pop();
         }
         written
+    }
+
+    /// Gives the memory of groups back that were read.
+    pub fn forget_cached(&mut self) {
+        self.cache.clear();
     }
 
     /// Forgets everything but the checkpoint.
@@ -261,7 +284,7 @@ impl Skeleton {
         let offset = offset_of(self.groups);
         self.file
             .write_all_at(&bytes, offset)
-            .map_err(|source| self.error("write", offset, source))?;
+            .map_err(|source| self.error(WRITE, offset, source))?;
         self.groups += 1;
         self.tail.clear();
         Ok(())

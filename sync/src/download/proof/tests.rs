@@ -26,6 +26,8 @@ struct Peer {
     headers: Option<HeaderChain>,
     /// It never answers a request for headers.
     mute_headers: bool,
+    /// It answers with at most so many headers.
+    most_headers: u32,
 }
 
 impl Peer {
@@ -37,6 +39,7 @@ impl Peer {
             pace: 40,
             headers: None,
             mute_headers: false,
+            most_headers: u32::MAX,
         }
     }
 }
@@ -50,6 +53,7 @@ struct Simulation {
     scheduler: Scheduler,
     peers: Vec<Peer>,
     running: Vec<Running>,
+    started: Instant,
     now: Instant,
     size: usize,
     blamed: BTreeMap<usize, String>,
@@ -94,6 +98,7 @@ impl Simulation {
             scheduler: Scheduler::new(options, proof),
             peers,
             running: Vec::new(),
+            started: Instant::now(),
             now: Instant::now(),
             size,
             blamed: BTreeMap::new(),
@@ -165,9 +170,13 @@ impl Simulation {
                     return true;
                 }
                 let chain = script.headers.as_ref().unwrap_or(&script.chain);
-                let bytes = chain.bytes(first, count);
-                if let Err(what) = self.scheduler.received_headers(self.now, *chunk, &bytes) {
-                    self.blame(peer, what);
+                let bytes = chain.bytes(first, count.min(script.most_headers));
+                match HeaderRun::read(&bytes, first, count) {
+                    Ok(run) => self.scheduler.received_headers(self.now, *chunk, run),
+                    Err(what) => {
+                        self.scheduler.headers_failed(self.now, *chunk, peer);
+                        self.blame(peer, what);
+                    }
                 }
                 false
             }
@@ -485,6 +494,124 @@ fn a_skeleton_is_resumed() {
     assert_eq!((range.first, range.count), (101, 9_000 - 8 * 1024 + 1 - 100));
 }
 
+/// The protocol allows answers with fewer headers than were asked for.
+#[test]
+fn short_answers_are_no_fault() {
+    let chain = HeaderChain::new(9_000, 0);
+    let short = Peer {
+        most_headers: 300,
+        ..Peer::honest(&chain, 9_000)
+    };
+    let mut simulation = Simulation::new(vec![short; 2], &[chain.checkpoint(9_000)], SMALL, 300);
+    simulation.run(9_000);
+    simulation.released_is(&chain, 9_000);
+    assert!(simulation.blamed.is_empty(), "{:?}", simulation.blamed);
+}
+
+/// A lagging peer and a pruned one have all blocks between them, and neither has a whole range of headers.
+#[test]
+fn headers_come_from_peers_that_have_a_part_each() {
+    let chain = HeaderChain::new(1_500, 0);
+    let lagging = Peer::honest(&chain, 1_000);
+    let pruned = Peer {
+        first: 900,
+        ..Peer::honest(&chain, 1_500)
+    };
+    let mut simulation = Simulation::new(vec![lagging, pruned], &[chain.checkpoint(1_500)], SMALL, 300);
+    simulation.run(1_500);
+    simulation.released_is(&chain, 1_500);
+}
+
+/// Two peers that never answer must not take turns at the range that all wait for.
+#[test]
+fn peers_that_do_not_answer_are_not_preferred() {
+    let chain = HeaderChain::new(9_000, 0);
+    let mute = Peer {
+        mute_headers: true,
+        ..Peer::honest(&chain, 9_000)
+    };
+    let mut peers = vec![mute; 6];
+    peers.push(Peer::honest(&chain, 9_000));
+    let mut simulation = Simulation::new(peers, &[chain.checkpoint(9_000)], SMALL, 300);
+    simulation.run(1);
+    let steps = simulation.now.duration_since(simulation.started).as_secs();
+    assert!(steps < 60, "{steps} s until the headers were here");
+}
+
+/// The last wanted block lies below the checkpoint that proves it.
+#[test]
+fn a_last_block_below_the_checkpoint_is_proven_by_those_above() {
+    let chain = HeaderChain::new(1_000, 0);
+    for (window, size) in [(LARGE, 200), (SMALL, 2_000)] {
+        let mut simulation = Simulation::new(
+            vec![Peer::honest(&chain, 1_000)],
+            &[chain.checkpoint(1_000)],
+            window,
+            size,
+        );
+        simulation.scheduler = Scheduler::new(
+            SchedulerOptions {
+                window_bytes: window,
+                last_block: Some(500),
+                ..SchedulerOptions::default()
+            },
+            ProofOptions {
+                checkpoints: checkpoints(&[chain.checkpoint(1_000)]),
+                head: (0, BlockId::ZERO),
+                folder: simulation._folder.path().to_owned(),
+                patience: Duration::from_secs(2),
+                wait_on_mismatch: false,
+            },
+        );
+        simulation.run(500);
+        simulation.released_is(&chain, 500);
+    }
+}
+
+/// A peer that boasts of a head that there cannot be.
+#[test]
+fn the_greatest_head_of_all_is_no_trap() {
+    let chain = HeaderChain::new(600, 0);
+    let boaster = Peer {
+        pace: 0,
+        ..Peer::honest(&chain, u32::MAX)
+    };
+    let slow = Peer {
+        pace: 1,
+        ..Peer::honest(&chain, 600)
+    };
+    for list in [vec![], vec![chain.checkpoint(600)]] {
+        let mut simulation = Simulation::new(vec![boaster.clone(), slow.clone()], &list, LARGE, 200);
+        simulation.run(600);
+        simulation.released_is(&chain, 600);
+    }
+}
+
+/// One liar, and honest peers that are slow to say what they have: their silence is no consent.
+#[test]
+fn a_lone_voice_is_not_believed_while_others_have_not_spoken() {
+    let chain = HeaderChain::new(500, 0);
+    let other = HeaderChain::new(500, 8);
+    let behind = Peer::honest(&chain, 200);
+    let mut simulation = Simulation::new(
+        vec![Peer::honest(&other, 500), behind],
+        &[chain.checkpoint(300)],
+        LARGE,
+        200,
+    );
+    for _ in 0..100 {
+        simulation.step();
+    }
+    assert_eq!(
+        simulation.verdict, None,
+        "ten seconds are no time to come to a block"
+    );
+    simulation.peers[1].head = 500;
+    simulation.run(300);
+    simulation.released_is(&chain, 300);
+    assert!(simulation.blamed.contains_key(&0) && !simulation.blamed.contains_key(&1));
+}
+
 /// Case: thousands of checkpoints work as well as five.
 #[test]
 fn dense_checkpoints_keep_the_window_full() {
@@ -516,6 +643,7 @@ fn liar(chain: &HeaderChain) -> impl Strategy<Value = Peer> + use<> {
                 pace: 25,
                 headers: lies_in_headers.then(|| chain.fork_after(headers, salt)),
                 mute_headers,
+                most_headers: u32::from(salt) * 40,
             },
         )
 }

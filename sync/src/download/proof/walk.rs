@@ -33,7 +33,6 @@ struct Asked {
 #[derive(Debug)]
 struct Arrived {
     peer: Arc<str>,
-    first: u32,
     run: HeaderRun,
 }
 
@@ -61,7 +60,10 @@ pub(super) struct Walk {
     /// The last block below the walk.
     below: u32,
     asked: BTreeMap<ChunkId, Asked>,
+    /// By their last number.
     arrived: BTreeMap<u32, Arrived>,
+    /// How often each peer did not answer in time, or with less than it was asked for.
+    failures: BTreeMap<Arc<str>, u32>,
 }
 
 impl Walk {
@@ -71,7 +73,37 @@ impl Walk {
             below,
             asked: BTreeMap::new(),
             arrived: BTreeMap::new(),
+            failures: BTreeMap::new(),
         }
+    }
+
+    /// Begins anew with nothing but the checkpoint.
+    ///
+    /// # Errors
+    /// When the file cannot be cut.
+    pub(super) fn restart(&mut self) -> Result<(), SkeletonError> {
+        self.asked.clear();
+        self.arrived.clear();
+        self.skeleton.reset()
+    }
+
+    /// How often a peer has disappointed this walk; others are preferred.
+    pub(super) fn failures(&self, peer: &str) -> u32 {
+        self.failures.get(peer).copied().unwrap_or(0)
+    }
+
+    fn disappointed(&mut self, peer: Arc<str>) {
+        *self.failures.entry(peer).or_default() += 1;
+    }
+
+    /// The range that the walk waits for, if the one peer that was asked for it takes long: with that peer.
+    pub(super) fn lagging(&self, limit: Instant) -> Option<((u32, u32), Arc<str>)> {
+        let lowest = self.skeleton.lowest();
+        let mut asked = self.asked.values().filter(|asked| asked.last == lowest);
+        let (only, None) = (asked.next()?, asked.next()) else {
+            return None;
+        };
+        (only.since < limit).then(|| ((only.first, only.last), Arc::clone(&only.peer)))
     }
 
     /// If the skeleton already reaches down: the id that it has for the block below.
@@ -87,7 +119,8 @@ impl Walk {
         self.skeleton.lowest()
     }
 
-    pub(super) fn into_skeleton(self) -> Skeleton {
+    pub(super) fn into_skeleton(mut self) -> Skeleton {
+        self.skeleton.forget_cached();
         self.skeleton
     }
 
@@ -102,7 +135,7 @@ impl Walk {
                 .values()
                 .find(|asked| asked.last == last)
                 .map(|a| a.first);
-            let arrived = self.arrived.get(&last).map(|arrived| arrived.first);
+            let arrived = self.arrived.get(&last).map(|arrived| arrived.run.first());
             match asked.or(arrived) {
                 Some(first) => last = first - 1,
                 None => break,
@@ -138,9 +171,9 @@ impl Walk {
         );
     }
 
-    /// Whom a request of this walk went to; `None`: it is not one of this walk's.
-    pub(super) fn asked_of(&self, id: ChunkId) -> Option<Arc<str>> {
-        self.asked.get(&id).map(|asked| Arc::clone(&asked.peer))
+    /// Whether a request is one of this walk's.
+    pub(super) fn has(&self, id: ChunkId) -> bool {
+        self.asked.contains_key(&id)
     }
 
     /// Whether `peer` is asked for something now.
@@ -159,23 +192,24 @@ impl Walk {
 
     /// A request has ended without an answer.
     pub(super) fn give_up(&mut self, id: ChunkId) {
-        self.asked.remove(&id);
+        if let Some(asked) = self.asked.remove(&id) {
+            self.disappointed(asked.peer);
+        }
     }
 
-    /// Takes what a peer has sent, and goes down as far as that leads.
-    ///
-    /// # Errors
-    /// In words, when the bytes are not the headers that were asked for: the peer's fault.
-    pub(super) fn take(&mut self, id: ChunkId, bytes: &[u8]) -> Result<(), String> {
+    /// Takes what a peer has sent.
+    pub(super) fn take(&mut self, id: ChunkId, run: HeaderRun) {
         let Some(asked) = self.asked.remove(&id) else {
-            return Ok(()); // Given up before; somebody else was asked.
+            return; // Given up before; somebody else was asked.
         };
-        let run = HeaderRun::read(bytes, asked.first, asked.last - asked.first + 1)?;
-        let Asked {
-            peer, first, last, ..
-        } = asked;
-        self.arrived.insert(last, Arrived { peer, first, run });
-        Ok(())
+        let last = run.last();
+        if last < asked.last {
+            self.disappointed(Arc::clone(&asked.peer));
+        }
+        if last <= self.skeleton.lowest() {
+            let peer = asked.peer;
+            self.arrived.entry(last).or_insert(Arrived { peer, run });
+        }
     }
 
     /// Throws away what a peer has sent and is asked for.
@@ -191,6 +225,8 @@ impl Walk {
     pub(super) fn descend(&mut self) -> Result<Option<Finding>, SkeletonError> {
         loop {
             let lowest = self.skeleton.lowest();
+            // Of a range that was asked for twice the second answer may lie above by now.
+            self.arrived.retain(|last, _| *last <= lowest);
             let Some(arrived) = self.arrived.get(&lowest) else {
                 return Ok(None);
             };
@@ -210,7 +246,7 @@ impl Walk {
                     }
                 }));
             }
-            let (first, ids): (u32, Vec<BlockId>) = (arrived.first, arrived.run.below_last().collect());
+            let (first, ids): (u32, Vec<BlockId>) = (arrived.run.first(), arrived.run.below_last().collect());
             let previous = arrived.run.previous;
             let at_top = lowest == self.skeleton.top().number;
             for (number, id) in (first - 1..lowest).rev().zip(ids) {

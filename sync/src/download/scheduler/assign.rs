@@ -7,6 +7,7 @@ use super::{Assignment, ChunkId, Scheduler, Work};
 use crate::download::chunks::Chunk;
 use crate::download::network::{BlockRange, PeerOffer};
 use crate::download::peers::PeerRecord;
+use crate::download::proof::Wish;
 
 /// Requests under way with one peer: one that sends, and one that waits so that the line is never idle.
 const CHUNKS_PER_PEER: usize = 2;
@@ -26,6 +27,8 @@ const WINDOW_SHARE: u64 = 8;
 const RACE_AFTER: Duration = Duration::from_secs(1);
 /// The second peer is asked when it is this many times faster than the first has been, or its speed is unknown.
 const RACE_RATIO: f64 = 2.0;
+/// Peers that are asked for one block at the same time.
+const MOST_RACERS: usize = 4;
 
 impl Scheduler {
     /// New requests, as far as window and peers allow. Fast peers are asked first. `applied`: the writer's head.
@@ -39,14 +42,15 @@ impl Scheduler {
             .cloned()
             .collect();
         let offers = offers.as_slice();
+        self.released = 0;
         self.proof.applied(applied);
+        let (next, wanted) = (self.window.next(), self.options.last_block.unwrap_or(u32::MAX));
         self.proof
-            .extend(self.window.next(), self.block_size, self.options.window_bytes);
+            .extend(next, wanted, self.block_size, self.options.window_bytes);
         self.prove(now);
         let mut assignments = self.assign_headers(now, offers);
         let best = offers.iter().map(|offer| offer.head).max().unwrap_or(0);
-        let wanted = self.options.last_block;
-        let last = wanted.map_or(best, |last| self.proof.needed_for(last).min(best));
+        let last = self.proof.needed_for(wanted).min(best);
         let limit = last.min(self.proof.request_through());
         while let Some((first, end)) = self.chunks.gap(&self.window, limit) {
             let Some(offer) = self.choose(now, offers, first, |_| false) else {
@@ -78,19 +82,28 @@ impl Scheduler {
             next_chunk,
             ..
         } = self;
-        let choose = |busy: &dyn Fn(&str) -> bool, first: u32, last: u32| {
+        // Peers that are equal in all else take turns.
+        let turn = *next_chunk as usize;
+        let choose = |wish: &Wish<'_>| {
+            let rank = |index: usize, offer: &PeerOffer| {
+                let failures = (wish.failures)(&offer.peer);
+                let place = (index + turn) % offers.len().max(1);
+                (std::cmp::Reverse(failures), place)
+            };
             offers
                 .iter()
-                .filter(|offer| offer.serves(first) && offer.serves(last) && !busy(&offer.peer))
-                .filter(|offer| peers.get(&offer.peer).is_none_or(|record| !record.rests(now)))
-                .max_by(|a, b| peers.speed(&a.peer).total_cmp(&peers.speed(&b.peer)))
-                .map(|offer| Arc::clone(&offer.peer))
+                .enumerate()
+                .filter(|(_, offer)| offer.serves(wish.last) && !(wish.except)(&offer.peer))
+                .filter(|(_, offer)| peers.get(&offer.peer).is_none_or(|record| !record.rests(now)))
+                .max_by_key(|(index, offer)| rank(*index, offer))
+                .map(|(_, offer)| (Arc::clone(&offer.peer), offer.first))
         };
+        let patience = RACE_AFTER.max(self.stall / 4);
         let next_id = || {
             *next_chunk += 1;
             ChunkId(*next_chunk - 1)
         };
-        let requests = proof.ask(now, offers, next_id, choose);
+        let requests = proof.ask(now, offers, patience, next_id, choose);
         let assignment = |(chunk, peer, range)| Assignment {
             chunk,
             peer,
@@ -121,37 +134,39 @@ impl Scheduler {
             .cloned()
     }
 
-    /// A second request for the block that all wait for, or, when nothing is left to ask for (`at_end`), for blocks
-    /// that are still on their way.
+    /// Another request for the block that all wait for, or, when nothing is left to ask for (`at_end`), for blocks that
+    /// are still on their way. Each has its time before the next one is made.
     fn race(&mut self, now: Instant, offers: &[PeerOffer], limit: u32, at_end: bool) -> Option<Assignment> {
         let patience = RACE_AFTER.max(self.stall / 4);
         let next = self.window.next();
-        let frontier = self.window.runs().end_of(next).unwrap_or(next);
         let nothing_left = at_end && self.chunks.gap(&self.window, limit).is_none();
-        let (id, peer, first, end, speed) = self
+        let number = if nothing_left {
+            let open = self
+                .chunks
+                .iter()
+                .filter(|(_, chunk)| !chunk.overdue && chunk.remaining() > 0);
+            open.map(|(_, chunk)| chunk.next).min()?
+        } else {
+            self.window.runs().end_of(next).unwrap_or(next)
+        };
+        let holders: Vec<_> = self
             .chunks
             .iter()
-            .filter(|(_, chunk)| !chunk.doubled && !chunk.overdue && chunk.remaining() > 0)
-            .filter(|(_, chunk)| now.saturating_duration_since(chunk.started) > patience)
-            .filter(|(_, chunk)| nothing_left || (chunk.next..chunk.end).contains(&frontier))
-            .map(|(id, chunk)| {
-                (
-                    id,
-                    Arc::clone(&chunk.peer),
-                    chunk.next,
-                    chunk.end,
-                    chunk.speed(now),
-                )
-            })
-            .min_by_key(|(_, _, first, _, _)| *first)?;
-        let offer = self.choose(now, offers, first, |offer| {
-            offer.peer == peer || self.peers.speed(&offer.peer) < speed * RACE_RATIO
-        })?;
-        let assignment = self.open_range(now, &offer, first, end.min(offer.head + 1) - first);
-        for id in [id, assignment.chunk] {
-            self.chunks.is_doubled(id);
+            .filter(|(_, chunk)| (chunk.next..chunk.end).contains(&number))
+            .map(|(_, chunk)| chunk)
+            .collect();
+        let last_asked = holders.iter().map(|chunk| chunk.started).max()?;
+        if holders.len() >= MOST_RACERS || now.saturating_duration_since(last_asked) <= patience {
+            return None;
         }
-        Some(assignment)
+        let speed = holders.iter().map(|chunk| chunk.speed(now)).fold(0.0, f64::max);
+        let end = holders.iter().map(|chunk| chunk.end).max()?;
+        let offer = self.choose(now, offers, number, |offer| {
+            holders.iter().any(|chunk| chunk.peer == offer.peer)
+                || self.peers.speed(&offer.peer) < speed * RACE_RATIO
+        })?;
+        let count = end.min(offer.head.saturating_add(1)) - number;
+        Some(self.open_range(now, &offer, number, count))
     }
 
     fn open(&mut self, now: Instant, offer: &PeerOffer, first: u32, end: u32) -> Option<Assignment> {
@@ -198,7 +213,6 @@ impl Scheduler {
                 started: now,
                 progress: now,
                 overdue: false,
-                doubled: false,
             },
         );
         let range = BlockRange {

@@ -1,0 +1,289 @@
+//! Whose fault a refused block is.
+//!
+//! Some faults are the sender's for certain: bytes that are no block, transactions that are not the header's. Others may be
+//! this node's (an operation that it does not know, a rule that it has wrong): then the block is asked of others
+//! before anybody is blamed. If somebody's block is accepted, those who sent another one were wrong. If nobody else is
+//! left and several have sent the very same block, the fault is taken to be on this side, and the sync ends.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cairn_chain::BlockId;
+
+use super::network::{BlockNetwork, Misbehavior};
+use super::shared::Shared;
+use crate::pipeline::{Origin, PrepareError};
+use crate::writer::{BlockFault, Rejected, Rejection};
+
+/// Peers that must have sent the same block before the fault is taken to be on this side.
+const AGREEING_PEERS: usize = 3;
+
+/// A peer whose block was refused, and may be right.
+#[derive(Debug)]
+struct Suspect {
+    /// The block's id; `None` when it could not be decoded.
+    id: Option<BlockId>,
+    reason: String,
+}
+
+/// The writer's way to say that a block was refused.
+#[derive(Debug)]
+pub(super) struct Blame {
+    shared: Arc<Shared>,
+    network: Arc<dyn BlockNetwork>,
+    /// Blocks up to this one were proven before they reached the writer.
+    proven_through: u32,
+    /// The block in dispute; 0 none.
+    disputed: u32,
+    suspects: BTreeMap<Arc<str>, Suspect>,
+}
+
+/// What a fault says of the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Says {
+    Guilty,
+    Nothing,
+    /// The fault is this node's.
+    Innocent,
+}
+
+impl Blame {
+    pub(super) fn new(shared: Arc<Shared>, network: Arc<dyn BlockNetwork>, proven_through: u32) -> Self {
+        Self {
+            shared,
+            network,
+            proven_through,
+            disputed: 0,
+            suspects: BTreeMap::new(),
+        }
+    }
+
+    fn judge(&self, number: u32, fault: &BlockFault) -> Says {
+        match fault {
+            BlockFault::Prepare(PrepareError::Pack(_)) => Says::Innocent,
+            BlockFault::Prepare(PrepareError::Unpack(error)) if !error.is_damage() => Says::Innocent,
+            // What cannot be decoded may be an operation that this version does not know.
+            BlockFault::Prepare(PrepareError::Decode(_)) => Says::Nothing,
+            BlockFault::Prepare(_) => Says::Guilty,
+            BlockFault::Link { .. } | BlockFault::Rule(_) if number <= self.proven_through => Says::Innocent,
+            BlockFault::Link { .. } | BlockFault::Rule(_) => Says::Nothing,
+        }
+    }
+
+    fn accuse(&self, peer: &str, number: u32, reason: String) {
+        self.network
+            .misbehaved(peer, &Misbehavior::BadBlock { number, reason });
+    }
+
+    fn accuse_suspects(&mut self) {
+        for (peer, Suspect { reason, .. }) in std::mem::take(&mut self.suspects) {
+            self.accuse(&peer, self.disputed, reason);
+        }
+        self.disputed = 0;
+    }
+
+    /// Most peers that sent one and the same block.
+    fn agreeing(&self) -> usize {
+        let same = |id| self.suspects.values().filter(|suspect| suspect.id == id).count();
+        self.suspects
+            .values()
+            .map(|suspect| same(suspect.id))
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn is_asked_of_others(&self, number: u32) -> bool {
+        let offers = self.network.peers();
+        offers
+            .iter()
+            .any(|offer| offer.serves(number) && !self.suspects.contains_key(&offer.peer))
+    }
+}
+
+impl Rejected for Blame {
+    fn rejected(&mut self, rejection: &Rejection<'_>) -> bool {
+        let &Rejection {
+            number, id, fault, ..
+        } = rejection;
+        let Origin::Peer(peer) = rejection.origin else {
+            return false;
+        };
+        let reason = fault.to_string();
+        tracing::warn!(target: "sync", "block {number} from {peer} was refused: {reason}");
+        match self.judge(number, fault) {
+            Says::Innocent => {
+                tracing::error!(
+                    target: "sync",
+                    "block {number} is the right one and cannot be applied: the fault is this node's, no peer is blamed"
+                );
+                return false;
+            }
+            Says::Guilty => self.accuse(peer, number, reason),
+            Says::Nothing => {
+                if self.disputed != number {
+                    self.accuse_suspects();
+                    self.disputed = number;
+                }
+                self.suspects.insert(Arc::clone(peer), Suspect { id, reason });
+                if !self.is_asked_of_others(number) {
+                    let agreeing = self.agreeing();
+                    if agreeing >= AGREEING_PEERS {
+                        tracing::error!(
+                            target: "sync",
+                            "{agreeing} peers have the same block {number}, nobody has another one, and this node refuses \
+                             it: a newer version may know better. No peer is blamed"
+                        );
+                        return false;
+                    }
+                    self.accuse_suspects();
+                }
+            }
+        }
+        self.shared.lock().rewind(number, peer);
+        self.shared.changed.notify_one();
+        true
+    }
+
+    fn applied(&mut self, number: u32) {
+        if self.disputed != 0 && number >= self.disputed {
+            self.accuse_suspects();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use cairn_block_log::StoredBlock;
+    use futures::future::BoxFuture;
+    use futures::stream::BoxStream;
+
+    use super::*;
+    use crate::checkpoint::Checkpoints;
+    use crate::download::proof::ProofOptions;
+    use crate::download::{BlockRange, HeaderRange, PeerOffer, RequestError, Scheduler, SchedulerOptions};
+
+    /// Peers that can be named and accused.
+    #[derive(Debug)]
+    struct Peers {
+        names: Vec<&'static str>,
+        accused: Mutex<Vec<String>>,
+    }
+
+    impl BlockNetwork for Peers {
+        fn peers(&self) -> Vec<PeerOffer> {
+            let offer = |name: &&str| PeerOffer {
+                peer: Arc::from(*name),
+                first: 1,
+                head: 100,
+            };
+            self.names.iter().map(offer).collect()
+        }
+
+        fn request(&self, _: &str, _: BlockRange) -> BoxStream<'static, Result<StoredBlock, RequestError>> {
+            unreachable!("nothing is asked for here")
+        }
+
+        fn request_headers(
+            &self,
+            _: &str,
+            _: HeaderRange,
+        ) -> BoxFuture<'static, Result<Vec<u8>, RequestError>> {
+            unreachable!("nothing is asked for here")
+        }
+
+        fn misbehaved(&self, peer: &str, _: &Misbehavior) {
+            self.accused.lock().unwrap().push(peer.to_owned());
+        }
+    }
+
+    fn blame(names: &[&'static str], proven_through: u32) -> (Blame, Arc<Peers>) {
+        let peers = Arc::new(Peers {
+            names: names.to_vec(),
+            accused: Mutex::default(),
+        });
+        let proof = ProofOptions {
+            checkpoints: Checkpoints::default(),
+            head: (0, BlockId::ZERO),
+            folder: "/nonexistent".into(),
+            patience: Duration::ZERO,
+            wait_on_mismatch: false,
+        };
+        let shared = Arc::new(Shared::new(Scheduler::new(SchedulerOptions::default(), proof)));
+        let network: Arc<dyn BlockNetwork> = Arc::clone(&peers) as _;
+        (Blame::new(shared, network, proven_through), peers)
+    }
+
+    /// A block 7 that does not link, from a peer; `tail` tells its id from others'.
+    fn unlinked(blame: &mut Blame, peer: &str, tail: u8) -> bool {
+        let fault = BlockFault::Link {
+            expected: BlockId([1; 20]),
+            found: BlockId([2; 20]),
+        };
+        blame.rejected(&Rejection {
+            number: 7,
+            id: Some(BlockId([tail; 20])),
+            origin: &Origin::Peer(Arc::from(peer)),
+            fault: &fault,
+        })
+    }
+
+    #[test]
+    fn who_sent_another_block_than_the_accepted_one_is_accused_then() {
+        let (mut blame, peers) = blame(&["a", "b", "c"], 0);
+        assert!(unlinked(&mut blame, "a", 1));
+        blame.applied(6);
+        assert!(
+            peers.accused.lock().unwrap().is_empty(),
+            "c may have the same block"
+        );
+        assert!(unlinked(&mut blame, "b", 2));
+        blame.applied(7);
+        assert_eq!(*peers.accused.lock().unwrap(), ["a", "b"]);
+        blame.applied(8);
+        assert_eq!(peers.accused.lock().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn three_that_agree_and_nobody_else_end_the_sync_unblamed() {
+        let (mut blame, peers) = blame(&["a", "b", "c"], 0);
+        assert!(unlinked(&mut blame, "a", 1));
+        assert!(unlinked(&mut blame, "b", 1));
+        assert!(!unlinked(&mut blame, "c", 1));
+        assert!(peers.accused.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn three_that_do_not_agree_end_nothing() {
+        let (mut blame, peers) = blame(&["a", "b", "c"], 0);
+        for (peer, tail) in [("a", 1), ("b", 2), ("c", 3)] {
+            assert!(unlinked(&mut blame, peer, tail));
+        }
+        assert_eq!(peers.accused.lock().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_proven_block_that_cannot_be_applied_is_nobodys_fault_but_ours() {
+        let (mut blame, peers) = blame(&["a", "b"], 10);
+        assert!(!unlinked(&mut blame, "a", 1));
+        assert!(peers.accused.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_block_that_is_another_is_the_senders_fault() {
+        let (mut blame, peers) = blame(&["a", "b"], 10);
+        let fault = BlockFault::Prepare(PrepareError::Number {
+            expected: 7,
+            found: 8,
+        });
+        assert!(blame.rejected(&Rejection {
+            number: 7,
+            id: None,
+            origin: &Origin::Peer(Arc::from("a")),
+            fault: &fault,
+        }));
+        assert_eq!(*peers.accused.lock().unwrap(), ["a"]);
+    }
+}
