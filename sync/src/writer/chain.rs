@@ -62,6 +62,7 @@ pub struct ChainWriter {
     given_up: bool,
     checkpoints: Checkpoints,
     policy: CommitPolicy,
+    live: bool,
     meter: Arc<Meter>,
     view: Arc<ChainView>,
     durable: Head,
@@ -112,6 +113,7 @@ impl ChainWriter {
             given_up: false,
             checkpoints,
             policy,
+            live: false,
             meter,
             view,
             durable: head,
@@ -261,7 +263,15 @@ impl ChainWriter {
         Ok(())
     }
 
+    /// Whether the head is that of the network: then every block is made durable at once, so that a crash costs none.
+    pub fn set_live(&mut self, live: bool) {
+        self.live = live;
+    }
+
     fn is_due(&self) -> bool {
+        if self.live && self.blocks_since_commit > 0 {
+            return true;
+        }
         let dirty = self.state.registers().dirty_bytes();
         self.policy
             .is_due(self.blocks_since_commit, dirty, self.last_commit.elapsed())

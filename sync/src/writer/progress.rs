@@ -71,19 +71,21 @@ impl Progress {
         }
     }
 
-    /// hived's line when a sync has come within a minute of now. Looked at once a batch: the clock costs more than
-    /// the rest of the progress.
-    pub(super) fn note_live(&mut self, head_time: u32) {
-        if self.live || self.style != ProgressStyle::Sync {
-            return;
+    /// Whether a sync has come within a minute of now, with hived's line when it has for the first time. Looked at once a
+    /// batch: the clock costs more than the rest of the progress.
+    pub(super) fn note_live(&mut self, head_time: u32) -> bool {
+        if self.style != ProgressStyle::Sync {
+            return false;
         }
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |time| time.as_secs());
-        if now.saturating_sub(u64::from(head_time)) <= LIVE_SECONDS {
+        let live = now.saturating_sub(u64::from(head_time)) <= LIVE_SECONDS;
+        if live && !self.live {
             self.live = true;
             tracing::info!(target: "sync", "entering live mode");
         }
+        live
     }
 
     /// The averages cover whole steps only; a run that began between two steps has none at first.
@@ -116,6 +118,14 @@ fn average_text(elapsed: Duration, blocks: u32, bytes: u64, transactions: u64) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_head_of_the_last_minute_is_live_in_a_sync() {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as u32;
+        let mut sync = Progress::new(ProgressStyle::Sync);
+        assert!(!sync.note_live(now - 600) && sync.note_live(now) && !sync.note_live(now - 600));
+        assert!(!Progress::new(ProgressStyle::Replay { last: 9 }).note_live(now));
+    }
 
     #[test]
     fn the_lines_are_hiveds() {

@@ -203,7 +203,7 @@ impl<R: Rejected> WriterLoop<R> {
         }
         self.chain.publish_head();
         self.source.applied(self.chain.head().number);
-        progress.note_live(self.chain.head().time.0);
+        self.chain.set_live(progress.note_live(self.chain.head().time.0));
         match batch.failure {
             Some((number, error)) => self.refuse(number, None, &batch.origin, error.into()),
             None => Ok(None),
