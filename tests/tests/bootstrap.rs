@@ -5,8 +5,10 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use cairn_tests::{Running, cairn, copy_files};
+use cairn_tests::{PATIENCE, Running, cairn, copy_files};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -246,7 +248,9 @@ fn kill_often(words: &[&str], folder: &Path) -> u64 {
     while landed < KILLS && early < 100 {
         let ended = Running::start(words).kill_after(delay);
         if ended.status.code().is_some() {
-            break; // It was done before the kill came.
+            // It was done before the kill came, and what the kill before left is not the last word.
+            durable = durable_block(folder);
+            break;
         }
         let found = durable_block(folder);
         match found {
@@ -391,6 +395,49 @@ fn a_seed_that_dies_is_replaced_by_another() {
     assert_eq!(record["head"]["number"], 4000);
     let log = |name: &str| fs::read(chain.path(name).join("blockchain/block_log")).unwrap();
     assert!(log("seed") == log("fresh"), "the logs are equal byte for byte");
+}
+
+/// Waits until a file looks as wanted, and gives it.
+fn wait_for_file(path: &Path, wanted: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+    let started = Instant::now();
+    loop {
+        let bytes = fs::read(path).unwrap_or_default();
+        if wanted(&bytes) {
+            return bytes;
+        }
+        assert!(
+            started.elapsed() < PATIENCE,
+            "{} has {} bytes",
+            path.display(),
+            bytes.len()
+        );
+        sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn headers_come_from_a_file_of_the_seed_that_may_be_damaged() {
+    let chain = Chain::new(3000);
+    let port = free_port();
+    let mut seed = chain.seed(port);
+    let file = chain.path("seed/p2p/headers");
+    // Two segments of 1024 headers with more than 120 bytes each; the rest is served from the blocks.
+    let whole = wait_for_file(&file, |bytes| bytes.len() > 2 * 1024 * 120);
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 3] ^= 1;
+    fs::write(&file, damaged).unwrap();
+
+    let point = chain.checkpoint(3000);
+    let lines = format!("p2p-seed-node = 127.0.0.1:{port}\nsync-window-size = 8\ncheckpoint = {point}\n");
+    let folder = chain.config("fresh", &lines);
+    let record = cairn(["run", "-d", &folder, "--exit-at-block", "3000", "--json"])
+        .expect_code(0)
+        .json();
+    assert_eq!(record["head"]["number"], 3000);
+    seed.wait_for_line("are damaged; they are taken from the block log again");
+    wait_for_file(&file, |bytes| bytes == whole);
+    seed.terminate();
+    let _ = seed.wait().expect_code(0);
 }
 
 #[test]

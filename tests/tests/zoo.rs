@@ -49,7 +49,7 @@ fn one_honest_peer_among_nine_liars() {
     ];
     let stalling = [
         yard.let_loose(Raw::truncating(&honest)),
-        yard.let_loose(Raw::dripping_bytes(&honest, late)),
+        yard.let_loose(Raw::dripping_bytes(&honest, 5, late)),
         yard.let_loose(Raw::never_sending(&honest, 137)),
     ];
     let good = yard.keep(Keeper::new(honest.clone()));
@@ -179,7 +179,7 @@ fn a_block_that_never_comes_is_asked_for_elsewhere() {
     for raw in [
         Raw::never_sending(&yard.honest(), 137),
         Raw::truncating(&yard.honest()),
-        Raw::dripping_bytes(&yard.honest(), Duration::from_secs(1)),
+        Raw::dripping_bytes(&yard.honest(), 5, Duration::from_secs(1)),
         Raw::dripping_blocks(&yard.honest(), Duration::from_secs(3)),
     ] {
         let peer = yard.let_loose(raw);
@@ -204,13 +204,14 @@ fn late_answers_are_used_and_cost_nothing() {
 
 #[test]
 fn peers_on_a_slow_line_are_kept() {
-    let yard = Yard::new(60);
-    let slow = Duration::from_millis(20);
+    let yard = Yard::new(30);
+    // Some 10 KB/s, a block in half a second.
+    let slow = Duration::from_millis(2);
     let peers: Vec<Peer> = (0..3)
-        .map(|_| yard.let_loose(Raw::dripping_blocks(&yard.honest(), slow)))
+        .map(|_| yard.let_loose(Raw::dripping_bytes(&yard.honest(), 30, slow)))
         .collect();
     let peers: Vec<&Peer> = peers.iter().collect();
-    let finished = expect_synced(yard.sync("node", &peers, 60), 60);
+    let finished = expect_synced(yard.sync("node", &peers, 30), 30);
     assert!(yard.banned("node").is_empty(), "{finished}");
     assert!(!finished.stderr.contains("Refused peer"), "{finished}");
 }

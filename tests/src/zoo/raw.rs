@@ -112,19 +112,21 @@ impl Raw {
         })
     }
 
-    /// Sends its blocks a few bytes at a time.
+    /// Sends its blocks so many bytes at a time.
     #[must_use]
-    pub fn dripping_bytes(stock: &Stock, pause: Duration) -> Self {
+    pub fn dripping_bytes(stock: &Stock, bytes: usize, pause: Duration) -> Self {
         Self::new(stock, move |mut asked| async move {
+            let mut next = asked.first;
             for (number, item) in asked.answer() {
-                for bytes in wire::block(number, &item).chunks(5) {
-                    if !asked.say(bytes).await {
+                for part in wire::block(number, &item).chunks(bytes) {
+                    if !asked.say(part).await {
                         return;
                     }
                     tokio::time::sleep(pause).await;
                 }
+                next = number + 1;
             }
-            tokio::time::sleep(FOR_EVER).await;
+            asked.end(next).await;
         })
     }
 
