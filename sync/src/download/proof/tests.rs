@@ -1,234 +1,16 @@
 //! The scheduler's proof against liars, in virtual time: what leaves the window is the checkpoint's chain, whoever sends
 //! what, and an honest peer is never blamed.
 
-use std::collections::BTreeMap;
+mod simulation;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use self::simulation::{Peer, Simulation, checkpoints, name};
 use super::chain_for_tests::HeaderChain;
 use super::*;
-use crate::checkpoint::{Checkpoint, ConfiguredCheckpoint};
-use crate::download::network::HeaderRange;
-use crate::download::scheduler::{Assignment, Scheduler, SchedulerOptions, Unwanted, Work};
-
-const STEP: Duration = Duration::from_millis(100);
-
-/// A peer: the chain that it follows and what it does to what it sends.
-#[derive(Clone, Debug)]
-struct Peer {
-    chain: HeaderChain,
-    first: u32,
-    head: u32,
-    /// Blocks that it sends in a step.
-    pace: u32,
-    /// It sends another chain's headers when it is asked for headers.
-    headers: Option<HeaderChain>,
-    /// It never answers a request for headers.
-    mute_headers: bool,
-    /// It answers with at most so many headers.
-    most_headers: u32,
-}
-
-impl Peer {
-    fn honest(chain: &HeaderChain, head: u32) -> Self {
-        Self {
-            chain: chain.clone(),
-            first: 1,
-            head,
-            pace: 40,
-            headers: None,
-            mute_headers: false,
-            most_headers: u32::MAX,
-        }
-    }
-}
-
-struct Running {
-    assignment: Assignment,
-    sent: u32,
-}
-
-struct Simulation {
-    scheduler: Scheduler,
-    peers: Vec<Peer>,
-    running: Vec<Running>,
-    started: Instant,
-    now: Instant,
-    size: usize,
-    blamed: BTreeMap<usize, String>,
-    verdict: Option<Verdict>,
-    released: Vec<BlockId>,
-    _folder: TempDir,
-}
-
-fn checkpoints(list: &[Checkpoint]) -> Checkpoints {
-    let values: Vec<_> = list
-        .iter()
-        .map(|Checkpoint { number, id }| {
-            ConfiguredCheckpoint::new(format!("[{number},{id}]"), "config.ini:1")
-        })
-        .collect();
-    Checkpoints::parse(&values).checkpoints
-}
-
-fn name(peer: usize) -> Arc<str> {
-    Arc::from(format!("peer-{peer}"))
-}
-
-impl Simulation {
-    fn new(peers: Vec<Peer>, list: &[Checkpoint], window_bytes: u64, size: usize) -> Self {
-        Self::begin(peers, list, window_bytes, size, false)
-    }
-
-    fn begin(peers: Vec<Peer>, list: &[Checkpoint], window_bytes: u64, size: usize, wait: bool) -> Self {
-        let folder = TempDir::new().unwrap();
-        let options = SchedulerOptions {
-            window_bytes,
-            ..SchedulerOptions::default()
-        };
-        let proof = ProofOptions {
-            checkpoints: checkpoints(list),
-            head: (0, BlockId::ZERO),
-            folder: folder.path().to_owned(),
-            patience: Duration::from_secs(2),
-            wait_on_mismatch: wait,
-        };
-        Self {
-            scheduler: Scheduler::new(options, proof),
-            peers,
-            running: Vec::new(),
-            started: Instant::now(),
-            now: Instant::now(),
-            size,
-            blamed: BTreeMap::new(),
-            verdict: None,
-            released: Vec::new(),
-            _folder: folder,
-        }
-    }
-
-    fn blame(&mut self, peer: &str, what: String) {
-        let index = peer.strip_prefix("peer-").unwrap().parse().unwrap();
-        self.blamed.insert(index, what);
-    }
-
-    fn step(&mut self) {
-        self.now += STEP;
-        let given_up = self.scheduler.give_up(self.now);
-        self.running.retain(|running| {
-            !given_up
-                .iter()
-                .any(|gone| gone.end && gone.chunk == running.assignment.chunk)
-        });
-        // The network drops a peer that was blamed.
-        let offers: Vec<_> = (0..self.peers.len())
-            .filter(|index| !self.blamed.contains_key(index))
-            .map(|index| PeerOffer {
-                peer: name(index),
-                first: self.peers[index].first,
-                head: self.peers[index].head,
-            })
-            .collect();
-        let applied = self.released.len() as u32;
-        for assignment in self.scheduler.assign(self.now, &offers, applied) {
-            self.running.push(Running { assignment, sent: 0 });
-        }
-        for (peer, what) in self.scheduler.take_faults() {
-            self.blame(&peer, what.to_string());
-        }
-        self.verdict = self
-            .verdict
-            .take()
-            .or_else(|| self.scheduler.verdict(self.now, &offers));
-        for mut running in std::mem::take(&mut self.running) {
-            if self.answer(&mut running) {
-                self.running.push(running);
-            }
-        }
-        while let Some(ready) = self.scheduler.take_ready(32) {
-            for block in ready.blocks {
-                assert_eq!(block.number, self.released.len() as u32 + 1);
-                let (header, _) = cairn_chain::SignedHeader::unpack_prefix(&block.bytes).unwrap();
-                self.released.push(header.id());
-            }
-        }
-    }
-
-    /// Whether the request goes on.
-    fn answer(&mut self, running: &mut Running) -> bool {
-        let Assignment { chunk, peer, work } = &running.assignment;
-        let index: usize = peer.strip_prefix("peer-").unwrap().parse().unwrap();
-        if self.blamed.contains_key(&index) {
-            self.scheduler.failed(self.now, *chunk);
-            return false;
-        }
-        let script = self.peers[index].clone();
-        match *work {
-            Work::Headers(HeaderRange { first, count }) => {
-                if script.mute_headers {
-                    return true;
-                }
-                let chain = script.headers.as_ref().unwrap_or(&script.chain);
-                let bytes = chain.bytes(first, count.min(script.most_headers));
-                match HeaderRun::read(&bytes, first, count) {
-                    Ok(run) => self.scheduler.received_headers(self.now, *chunk, run),
-                    Err(what) => {
-                        self.scheduler.headers_failed(self.now, *chunk, peer);
-                        self.blame(peer, what);
-                    }
-                }
-                false
-            }
-            Work::Blocks(range) => {
-                for _ in 0..script.pace {
-                    let number = range.first + running.sent;
-                    let full = u64::from(running.sent) * self.size as u64 >= range.max_bytes;
-                    if running.sent == range.count || number > script.head || full {
-                        self.scheduler.finished(self.now, *chunk);
-                        return false;
-                    }
-                    let arrival = script.chain.arrival(number, self.size);
-                    match self.scheduler.received(self.now, *chunk, arrival) {
-                        Ok(()) => running.sent += 1,
-                        Err(Unwanted::Superseded) => return false,
-                        Err(unwanted) => {
-                            self.blame(peer, unwanted.to_string());
-                            return false;
-                        }
-                    }
-                }
-                true
-            }
-        }
-    }
-
-    /// Runs until `blocks` are released or a verdict is there.
-    fn run(&mut self, blocks: u32) {
-        for _ in 0..5_000 {
-            if self.released.len() as u32 >= blocks || self.verdict.is_some() {
-                return;
-            }
-            self.step();
-        }
-        panic!(
-            "stuck at block {}, blamed {:?}, waiting for {}",
-            self.released.len(),
-            self.blamed,
-            self.scheduler.waits_for()
-        );
-    }
-
-    fn released_is(&self, chain: &HeaderChain, blocks: u32) {
-        let expected: Vec<_> = (1..=blocks).map(|number| chain.id(number)).collect();
-        assert!(
-            self.released.len() as u32 >= blocks,
-            "{} blocks",
-            self.released.len()
-        );
-        assert_eq!(self.released[..blocks as usize], expected);
-    }
-}
+use crate::checkpoint::Checkpoint;
+use crate::download::scheduler::{Scheduler, SchedulerOptions, Work};
 
 const SMALL: u64 = 256 << 10;
 const LARGE: u64 = 64 << 20;
@@ -465,14 +247,14 @@ fn a_skeleton_is_resumed() {
     let list = [chain.checkpoint(9_000)];
     let mut first = Simulation::new(vec![Peer::honest(&chain, 9_000)], &list, SMALL, 300);
     first.run(100);
-    let kept = std::fs::metadata(Skeleton::path(first._folder.path(), 9_000))
+    let kept = std::fs::metadata(Skeleton::path(first.folder.path(), 9_000))
         .unwrap()
         .len();
     assert_eq!(kept, 64 + 8 * (1024 * 20 + 8));
     let proof = ProofOptions {
         checkpoints: checkpoints(&list),
         head: (100, chain.id(100)),
-        folder: first._folder.path().to_owned(),
+        folder: first.folder.path().to_owned(),
         patience: Duration::ZERO,
         wait_on_mismatch: false,
     };
@@ -558,7 +340,7 @@ fn a_last_block_below_the_checkpoint_is_proven_by_those_above() {
             ProofOptions {
                 checkpoints: checkpoints(&[chain.checkpoint(1_000)]),
                 head: (0, BlockId::ZERO),
-                folder: simulation._folder.path().to_owned(),
+                folder: simulation.folder.path().to_owned(),
                 patience: Duration::from_secs(2),
                 wait_on_mismatch: false,
             },
