@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use cairn_tests::{PATIENCE, Running, cairn, copy_files};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A generated chain in a seed's folder.
@@ -298,6 +298,37 @@ fn kill_9_during_a_sync_loses_no_durable_block() {
     assert_eq!(record["state"], expected["state"]);
     let log = |name: &str| fs::read(chain.path(name).join("blockchain/block_log")).unwrap();
     assert!(log("seed") == log("fresh"), "the logs are equal byte for byte");
+}
+
+/// Undo sessions below a checkpoint are never used; opened all the same, they change nothing.
+#[test]
+fn undo_sessions_are_opened_for_comparison_only() {
+    let chain = Chain::plain(300);
+    let log = chain.path("seed/blockchain");
+    let (spec, point) = (chain.spec(), chain.checkpoint(300));
+    let words = [
+        "replay",
+        "--block-log",
+        log.to_str().unwrap(),
+        "--chain",
+        &spec,
+        "--checkpoint",
+        &point,
+        "--json",
+    ];
+    let without = cairn(words).expect_code(0).json();
+    let with = cairn(words.iter().chain(&["--undo-below-checkpoint"]))
+        .expect_code(0)
+        .json();
+    assert_eq!(
+        (&without["undo_sessions"], &with["undo_sessions"]),
+        (&json!(0), &json!(300))
+    );
+    assert_eq!(without["state"], with["state"]);
+    assert_eq!(
+        (&with["durable_block"], &with["head"]),
+        (&json!(300), &without["head"])
+    );
 }
 
 #[test]

@@ -47,7 +47,8 @@ fn a_writer_that_stands_still_fills_the_window_and_no_more() {
     let seed = chain.seed(port);
     let lines = format!(
         "p2p-seed-node = 127.0.0.1:{port}\nblock-log-split = 0\nsync-window-size = {WINDOW_MIB}\n\
-         flush-state-interval = 5\nstop-at-block = {BLOCKS}\n"
+         flush-state-interval = 5\nstop-at-block = {BLOCKS}\ncheckpoint = {}\n",
+        chain.checkpoint(BLOCKS)
     );
     let folder = chain.config_in(&disk.path().join("node"), &lines);
     disk.leave(4);

@@ -57,6 +57,8 @@ pub struct Settings {
     pub force_replay: bool,
     /// Check everything during a replay.
     pub validate_during_replay: bool,
+    /// Open undo sessions where nothing is ever taken back, for comparison.
+    pub undo_below_checkpoint: bool,
     /// Whether a log is compared with the checkpoints before anything of it is applied.
     pub preverify: bool,
     /// End before connecting to peers.

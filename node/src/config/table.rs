@@ -236,6 +236,16 @@ pub const OPTIONS: &[OptionSpec] = &[
     .source(Source::HivedCommandLine)
     .in_replay(),
     OptionSpec::new(
+        "undo-below-checkpoint",
+        Run,
+        Kind::Bool,
+        "Open an undo session for every block, as hived does, and keep those of the last 21 blocks. Nothing is taken back: \
+         only for measuring what that costs.",
+    )
+    .flag()
+    .source(Source::Cairn)
+    .in_replay(),
+    OptionSpec::new(
         "no-preverify",
         Run,
         Kind::Bool,

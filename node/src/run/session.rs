@@ -156,6 +156,7 @@ impl Session {
         }
         let options = ChainWriterOptions {
             log,
+            undo_sessions: self.settings.undo_below_checkpoint,
             keep_parts: match self.settings.block_log.split {
                 BlockLogSplit::Parts(keep) if keep < BlockLogSplit::ALL_PARTS => Some(keep),
                 _ => None,

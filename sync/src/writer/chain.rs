@@ -22,6 +22,9 @@ use crate::view::ChainView;
 /// lines all are counted and logged, and the last ones are kept.
 const KEPT_REACHED: usize = 10_000;
 
+/// Undo sessions that are kept with `undo_sessions`: a round of witnesses, about as many as hived keeps.
+const UNDO_DEPTH: u32 = 21;
+
 /// Bytes that may go into the log before the disks are looked at again. Lower, the system is asked more often than
 /// needed; higher, more must be kept free.
 const LOG_STEP: u64 = 4 << 20;
@@ -34,6 +37,9 @@ pub struct ChainWriterOptions {
     /// Full parts of a split log that are kept; the older ones go once the state is durable beyond them. `None` keeps
     /// all.
     pub keep_parts: Option<u32>,
+    /// Opens an undo session for every block, although no block of a replay or a sync in order is ever taken back: what
+    /// that costs, for comparison.
+    pub undo_sessions: bool,
     /// Tells whether the disks have room.
     pub room: Box<dyn Room>,
     /// Trusted ids.
@@ -55,6 +61,7 @@ pub struct ChainWriter {
     state: IdentityState,
     log: Option<BlockLogWriter>,
     keep_parts: Option<u32>,
+    undo_sessions: bool,
     room: Box<dyn Room>,
     /// Bytes that went into the log since the disks were looked at.
     unwatched: u64,
@@ -83,6 +90,7 @@ impl ChainWriter {
         let ChainWriterOptions {
             log,
             keep_parts,
+            undo_sessions,
             room,
             checkpoints,
             policy,
@@ -108,6 +116,7 @@ impl ChainWriter {
             state,
             log,
             keep_parts,
+            undo_sessions,
             room,
             unwatched: 0,
             given_up: false,
@@ -229,6 +238,7 @@ impl ChainWriter {
             return Err(self.block_error(number, fault));
         }
         self.compare_with_checkpoint(number, id)?;
+        self.state.set_undo_sessions(self.undo_sessions);
         // The prevalidation recovers the keys of exactly those blocks that are to be validated in full.
         let validation = keys.as_ref().map_or(Validation::Reduced, Validation::Full);
         let applied = self
@@ -238,6 +248,10 @@ impl ChainWriter {
                 RuleError::State(error) => WriterError::State(error),
                 rule => self.block_error(number, BlockFault::Rule(rule)),
             })?;
+        if self.undo_sessions {
+            self.meter.undo_sessions.fetch_add(1, Relaxed);
+            self.state.irreversible(number.saturating_sub(UNDO_DEPTH));
+        }
         if let Err(error) = self.append(number, &id, log_entry, block.bytes()) {
             self.given_up = true;
             return Err(error);
@@ -331,6 +345,8 @@ impl ChainWriter {
             log.sync()?;
         }
         let synced = started.elapsed();
+        // Blocks that came in order are not taken back; whoever opens sessions only wants to know what they cost.
+        self.state.irreversible(self.state.head().number);
         let stats = self.state.commit()?;
         self.meter
             .clock

@@ -67,6 +67,7 @@ impl Builder {
             replay_blockchain: force_replay || self.switch("replay-blockchain"),
             force_replay,
             validate_during_replay: self.switch("validate-during-replay"),
+            undo_below_checkpoint: self.switch("undo-below-checkpoint"),
             preverify: !self.switch("no-preverify"),
             exit_before_sync: self.switch("exit-before-sync"),
             stop,

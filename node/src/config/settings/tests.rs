@@ -185,6 +185,9 @@ fn options_of_the_command_line_work_in_the_file() {
     assert_eq!(settings("stop-at-block = 100").stop, Some(StopAt::Stop(100)));
     assert!(settings("validate-during-replay = 1").validate_during_replay);
     assert!(!settings("validate-during-replay = 0").validate_during_replay);
+    assert!(
+        settings("undo-below-checkpoint = 1").undo_below_checkpoint && !settings("").undo_below_checkpoint
+    );
     assert_eq!(
         problems("force-replay = 1"),
         [
