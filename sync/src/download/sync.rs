@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
@@ -102,6 +102,8 @@ pub fn sync(
         Ok(parts) => parts,
         Err(error) => return (chain, Err(error.into())),
     };
+    // A replay before may have known its way in bytes; of the peers' blocks nobody does.
+    meter.target_bytes.store(0, Relaxed);
     let (head, checkpoints) = (chain.head(), chain.checkpoints().clone());
     let proven_through = checkpoints.last_number();
     let proof = ProofOptions {
