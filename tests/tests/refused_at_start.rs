@@ -84,9 +84,10 @@ fn too_few_open_files_are_raised_or_refused_with_the_numbers() {
     drop(limited(&format!("-n {need}"), &run).expect_code(0));
 }
 
-/// Runs `cairn` as a user without rights, if this one has them all.
-fn without_rights(words: &[&str]) -> Running {
-    let mut command = Command::new(binary());
+/// Runs `cairn` as a user without rights, if this one has them all. `program` lies where that user may run it: the build
+/// folder may be in the administrator's home.
+fn without_rights(program: &Path, words: &[&str]) -> Running {
+    let mut command = Command::new(program);
     if is_administrator() {
         command.uid(NOBODY).gid(NOBODY);
     }
@@ -116,8 +117,10 @@ fn a_folder_that_cannot_be_written_is_named_with_the_reason() {
     let folder = own_folder();
     let data = folder.path().join("data");
     let (out, log) = (data.to_str().unwrap(), data.join("blockchain/block_log"));
+    let program = folder.path().join("cairn");
+    fs::copy(binary(), &program).unwrap();
     drop(
-        without_rights(&["devnet", "generate", "--blocks", "60", "--out", out])
+        without_rights(&program, &["devnet", "generate", "--blocks", "60", "--out", out])
             .wait()
             .expect_code(0),
     );
@@ -132,7 +135,7 @@ fn a_folder_that_cannot_be_written_is_named_with_the_reason() {
         "-1",
         "--exit-before-sync",
     ];
-    drop(without_rights(&run).wait().expect_code(0));
+    drop(without_rights(&program, &run).wait().expect_code(0));
     let state = data.join("state");
     let registers = state.join("registers");
     let manifest = fs::read_dir(&registers)
@@ -150,7 +153,7 @@ fn a_folder_that_cannot_be_written_is_named_with_the_reason() {
     ] {
         let before = fs::metadata(&path).unwrap().permissions().mode();
         set_mode(&path, mode);
-        let refused = without_rights(&run).wait();
+        let refused = without_rights(&program, &run).wait();
         set_mode(&path, before);
         let refused = refused.expect_code(1);
         let name = path.to_str().unwrap();
@@ -162,5 +165,5 @@ fn a_folder_that_cannot_be_written_is_named_with_the_reason() {
         }
         assert!(!refused.stderr.contains("panicked"), "{refused}");
     }
-    drop(without_rights(&run).wait().expect_code(0));
+    drop(without_rights(&program, &run).wait().expect_code(0));
 }
