@@ -11,7 +11,7 @@ use super::records;
 use crate::artifacts::ArtifactsWriter;
 use crate::attributes::{Attributes, TRAILER_LEN};
 use crate::part::{Part, Span};
-use crate::{Artifacts, ArtifactsVersion, Dictionaries, LogError, Record, StoredBlock, artifacts_path};
+use crate::{Artifacts, ArtifactsVersion, Compression, Dictionaries, LogError, Record, artifacts_path};
 
 /// Appended bytes are handed to the system when there are so many. Higher saves calls, lower shows blocks to readers
 /// sooner.
@@ -93,16 +93,21 @@ impl Current {
         self.written - self.synced + self.buffer.len() as u64
     }
 
-    pub(super) fn append(&mut self, block: &StoredBlock, id: &BlockId) -> Result<(), LogError> {
+    pub(super) fn append(
+        &mut self,
+        compression: Compression,
+        bytes: &[u8],
+        id: &BlockId,
+    ) -> Result<(), LogError> {
         let offset = self.written + self.buffer.len() as u64;
-        let trailer = Attributes::new(offset, block.compression)
+        let trailer = Attributes::new(offset, compression)
             .map_err(|source| LogError::Full {
                 path: self.part.path().to_owned(),
                 source,
             })?
             .pack();
-        self.buffer.reserve(block.bytes.len() + TRAILER_LEN);
-        self.buffer.extend_from_slice(&block.bytes);
+        self.buffer.reserve(bytes.len() + TRAILER_LEN);
+        self.buffer.extend_from_slice(bytes);
         self.buffer.extend_from_slice(&trailer.to_le_bytes());
         self.trailers.push(trailer);
         self.records.push(Record::new(trailer, id));

@@ -23,7 +23,7 @@ use self::current::Current;
 use crate::layout::{self, Layout, SINGLE_NAME};
 use crate::recovery::{Cut, UNSYNCED_LIMIT};
 use crate::trailers::MIN_STORED_SIZE;
-use crate::{BlockLog, Dictionaries, LogError, MAX_STORED_SIZE, StoredBlock};
+use crate::{BlockLog, Compression, Dictionaries, LogError, MAX_STORED_SIZE, StoredBlock};
 
 /// How a log is opened for writing.
 #[derive(Clone, Debug)]
@@ -107,14 +107,32 @@ impl BlockLogWriter {
     /// If it is not the next block, or its size is impossible; the log is unchanged then. If writing fails, the
     /// handle is dead.
     pub fn append(&mut self, block: &StoredBlock, id: &BlockId) -> Result<(), LogError> {
+        self.append_bytes(block.number, block.compression, &block.bytes, id)
+    }
+
+    /// The same for a block that is stored as it is, from its raw bytes.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub fn append_plain(&mut self, number: u32, raw: &[u8], id: &BlockId) -> Result<(), LogError> {
+        self.append_bytes(number, Compression::None, raw, id)
+    }
+
+    fn append_bytes(
+        &mut self,
+        number: u32,
+        compression: Compression,
+        bytes: &[u8],
+        id: &BlockId,
+    ) -> Result<(), LogError> {
         self.alive()?;
-        self.check_next(block, id)?;
+        self.check_next(number, bytes.len(), id)?;
         self.guard(|writer| {
-            writer.make_room(block.number)?;
+            writer.make_room(number)?;
             let Some(current) = &mut writer.current else {
                 return Err(LogError::Dead);
             };
-            current.append(block, id)?;
+            current.append(compression, bytes, id)?;
             writer.head = Some(*id);
             if current.unsynced_bytes() >= UNSYNCED_LIMIT {
                 writer.sync_current()
@@ -229,8 +247,7 @@ impl BlockLogWriter {
         if self.dead { Err(LogError::Dead) } else { Ok(()) }
     }
 
-    fn check_next(&self, block: &StoredBlock, id: &BlockId) -> Result<(), LogError> {
-        let found = block.number;
+    fn check_next(&self, found: u32, size: usize, id: &BlockId) -> Result<(), LogError> {
         let expected = match self.head {
             Some(head) => head.number().checked_add(1).unwrap_or(0),
             None => match self.layout {
@@ -255,10 +272,10 @@ impl BlockLogWriter {
                 found: id.number(),
             });
         }
-        if !(MIN_STORED_SIZE..=MAX_STORED_SIZE as u64).contains(&(block.bytes.len() as u64)) {
+        if !(MIN_STORED_SIZE..=MAX_STORED_SIZE as u64).contains(&(size as u64)) {
             return Err(LogError::Size {
                 block: found,
-                found: block.bytes.len(),
+                found: size,
                 least: MIN_STORED_SIZE,
                 limit: MAX_STORED_SIZE,
             });

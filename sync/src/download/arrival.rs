@@ -57,12 +57,7 @@ impl Arrival {
     }
 
     /// Bytes that it takes in the window.
-    pub fn len(&self) -> u64 {
+    pub fn stored_len(&self) -> u64 {
         self.stored.bytes.len() as u64
-    }
-
-    /// Never: a block has a header.
-    pub fn is_empty(&self) -> bool {
-        self.stored.bytes.is_empty()
     }
 }

@@ -214,7 +214,9 @@ impl Scheduler {
 
     /// What the operator has to decide, if nothing can go on without that.
     pub fn verdict(&mut self, now: Instant, offers: &[PeerOffer]) -> Option<Verdict> {
-        self.proof.verdict(now, self.window.next(), offers)
+        // A peer that has lied has no voice, and its silence is not waited for.
+        let offers = self.trusted(offers);
+        self.proof.verdict(now, self.window.next(), &offers)
     }
 
     /// What peers were found to have done, since the last call.
@@ -228,7 +230,7 @@ impl Scheduler {
     /// [`Unwanted`]; every kind but `Superseded` is the peer's fault and ends the request.
     pub fn received(&mut self, now: Instant, id: ChunkId, arrival: Arrival) -> Result<(), Unwanted> {
         let chunk = self.chunks.get_mut(id).ok_or(Unwanted::Superseded)?;
-        let (number, bytes) = (arrival.number(), arrival.len());
+        let (number, bytes) = (arrival.number(), arrival.stored_len());
         if number != chunk.next || chunk.next >= chunk.end {
             let expected = chunk.next;
             self.failed(now, id);
@@ -310,6 +312,12 @@ impl Scheduler {
     pub fn headers_failed(&mut self, now: Instant, id: ChunkId, peer: &Arc<str>) {
         self.proof.headers_failed(id, now);
         self.peers.get_mut(peer).disappointed(now);
+    }
+
+    /// The offers of peers that have not lied.
+    fn trusted(&self, offers: &[PeerOffer]) -> Vec<PeerOffer> {
+        let honest = |offer: &&PeerOffer| !self.expelled.contains(&offer.peer);
+        offers.iter().filter(honest).cloned().collect()
     }
 
     /// Requests that have brought nothing for too long, or that nobody needs any more.

@@ -78,14 +78,14 @@ impl Window {
     pub(super) fn put(&mut self, arrival: Arrival, peer: Arc<str>) {
         let number = arrival.number();
         self.remove(number);
-        self.bytes += arrival.len();
+        self.bytes += arrival.stored_len();
         self.runs.insert(number);
         self.held.insert(number, Held { arrival, peer });
     }
 
     pub(super) fn remove(&mut self, number: u32) -> Option<Held> {
         let held = self.held.remove(&number)?;
-        self.bytes -= held.arrival.len();
+        self.bytes -= held.arrival.stored_len();
         self.runs.remove(number);
         Some(held)
     }

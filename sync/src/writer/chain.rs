@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use cairn_block_log::{BlockLogWriter, Compression, SetAside, StoredBlock};
+use cairn_block_log::{BlockLogWriter, SetAside};
 use cairn_chain::BlockId;
 use cairn_rules::{Head, IdentityState, RuleError, Validation};
 use cairn_state::{CommitPolicy, RestorePoint, RestorePoints};
@@ -86,7 +86,7 @@ impl ChainWriter {
     ///
     /// # Errors
     /// [`WriterError::LogBehindState`].
-    pub fn new(state: IdentityState, options: ChainWriterOptions) -> Result<Self, WriterError> {
+    pub fn new(mut state: IdentityState, options: ChainWriterOptions) -> Result<Self, WriterError> {
         let ChainWriterOptions {
             log,
             keep_parts,
@@ -98,6 +98,7 @@ impl ChainWriter {
             view,
             restore_points,
         } = options;
+        state.set_undo_sessions(undo_sessions);
         let head = state.head();
         if let Some(log) = &log {
             let log_head = log.head().map_or(0, |id| id.number());
@@ -238,7 +239,6 @@ impl ChainWriter {
             return Err(self.block_error(number, fault));
         }
         self.compare_with_checkpoint(number, id)?;
-        self.state.set_undo_sessions(self.undo_sessions);
         // The prevalidation recovers the keys of exactly those blocks that are to be validated in full.
         let validation = keys.as_ref().map_or(Validation::Reduced, Validation::Full);
         let applied = self
@@ -431,12 +431,7 @@ impl ChainWriter {
                 self.unwatched += stored.bytes.len() as u64;
             }
             LogEntry::Plain | LogEntry::None => {
-                let stored = StoredBlock {
-                    number,
-                    compression: Compression::None,
-                    bytes: raw.to_vec(),
-                };
-                log.append(&stored, id)?;
+                log.append_plain(number, raw, id)?;
                 self.unwatched += raw.len() as u64;
             }
         }

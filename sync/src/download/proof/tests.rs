@@ -142,6 +142,31 @@ fn when_all_peers_contradict_the_checkpoint_the_operator_is_told_and_nobody_blam
     }
 }
 
+/// A liar that the network has not dropped yet is not asked, and its silence must not hold the verdict up.
+#[test]
+fn a_liar_that_stays_connected_has_no_voice() {
+    let chain = HeaderChain::new(500, 0);
+    let wrong = Checkpoint {
+        number: 400,
+        id: HeaderChain::new(500, 8).id(400),
+    };
+    for (window, size) in [(LARGE, 200), (SMALL, 2_000)] {
+        let liar = Peer::honest(&chain.fork_after(0, 3), 500);
+        // The last one is asked first.
+        let peers = vec![Peer::honest(&chain, 500), Peer::honest(&chain, 500), liar];
+        let mut simulation = Simulation::new(peers, &[chain.checkpoint(200), wrong], window, size);
+        simulation.keeps_blamed = true;
+        simulation.run(500);
+        assert_eq!(simulation.released.len(), 200);
+        assert_eq!(simulation.blamed.keys().collect::<Vec<_>>(), [&2]);
+        let text = simulation.verdict.unwrap().to_string();
+        assert!(
+            text.contains("2 of 2 peers disagree with checkpoint [400,"),
+            "{text}"
+        );
+    }
+}
+
 #[test]
 fn a_node_that_waits_goes_on_when_a_peer_agrees() {
     let chain = HeaderChain::new(500, 0);

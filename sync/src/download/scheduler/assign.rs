@@ -36,11 +36,7 @@ impl Scheduler {
         let connected = |peer: &str| offers.iter().any(|offer| &*offer.peer == peer);
         self.peers.retain(connected);
         self.expelled.retain(|peer| connected(peer));
-        let offers: Vec<PeerOffer> = offers
-            .iter()
-            .filter(|offer| !self.expelled.contains(&offer.peer))
-            .cloned()
-            .collect();
+        let offers = self.trusted(offers);
         let offers = offers.as_slice();
         self.released = 0;
         self.proof.applied(applied);

@@ -55,6 +55,8 @@ pub(super) struct Simulation {
     pub(super) now: Instant,
     size: usize,
     pub(super) blamed: BTreeMap<usize, String>,
+    /// The network keeps the connection of a peer that was blamed.
+    pub(super) keeps_blamed: bool,
     pub(super) verdict: Option<Verdict>,
     pub(super) released: Vec<BlockId>,
     pub(super) folder: TempDir,
@@ -106,6 +108,7 @@ impl Simulation {
             now: Instant::now(),
             size,
             blamed: BTreeMap::new(),
+            keeps_blamed: false,
             verdict: None,
             released: Vec::new(),
             folder,
@@ -127,7 +130,7 @@ impl Simulation {
         });
         // The network drops a peer that was blamed.
         let offers: Vec<_> = (0..self.peers.len())
-            .filter(|index| !self.blamed.contains_key(index))
+            .filter(|index| self.keeps_blamed || !self.blamed.contains_key(index))
             .map(|index| PeerOffer {
                 peer: name(index),
                 first: self.peers[index].first,
