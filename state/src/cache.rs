@@ -136,6 +136,24 @@ impl Cache {
 
     /// Puts a register in that was read from the store. The path must not be in memory yet.
     pub(crate) fn admit(&mut self, path: Path, record: Record) -> SlotNumber {
+        self.clean_bytes += SLOT_COST + record.stored().len();
+        self.evict(HAND_STEPS);
+        self.insert(path, record)
+    }
+
+    /// As [`Self::admit`], but evicts nothing, so that no slot that was just found or filled goes.
+    pub(crate) fn admit_beyond_limit(&mut self, path: Path, record: Record) -> SlotNumber {
+        self.clean_bytes += SLOT_COST + record.stored().len();
+        self.insert(path, record)
+    }
+
+    /// Evicts what is above the limit, as far as so many insertions would.
+    pub(crate) fn make_room(&mut self, insertions: usize) {
+        self.evict(insertions.saturating_mul(HAND_STEPS));
+    }
+
+    /// Fills a slot whose cost is counted already.
+    fn insert(&mut self, path: Path, record: Record) -> SlotNumber {
         let stored = record.exists();
         let slot = Slot {
             path,
@@ -145,8 +163,6 @@ impl Cache {
             referenced: false,
             stored,
         };
-        self.clean_bytes += slot.cost();
-        self.evict(HAND_STEPS);
         let at = match self.vacant.pop() {
             Some(at) => {
                 self.slots[at as usize] = slot;

@@ -43,6 +43,7 @@
 //! died inside a commit, of that commit or the one before, never a mixture.
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
+mod batch;
 mod cache;
 mod commit;
 mod counts;
@@ -67,6 +68,7 @@ mod store;
 mod tuning;
 mod working_set;
 
+pub use batch::{StoredValues, Values};
 pub use cache::CacheStats;
 pub use commit::CommitStats;
 pub use counts::Counts;

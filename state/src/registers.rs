@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::batch::{Batch, Values};
 use crate::cache::{CacheStats, SlotNumber};
 use crate::commit::{self, CommitStats};
 use crate::counts::Counts;
@@ -9,7 +10,7 @@ use crate::error::{Activity, StateError};
 use crate::head::Head;
 use crate::local::LocalChanges;
 use crate::path::Path;
-use crate::record::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use crate::record::{MAX_KEY_BYTES, MAX_VALUE_BYTES, Record};
 use crate::restore::RestorePoint;
 use crate::store::Store;
 use crate::working_set::WorkingSet;
@@ -23,6 +24,7 @@ pub struct Registers {
     store: Store,
     set: WorkingSet,
     local: LocalChanges,
+    batch: Batch,
     dead: Option<Arc<StateError>>,
 }
 
@@ -52,6 +54,7 @@ impl Registers {
             store,
             set,
             local: LocalChanges::default(),
+            batch: Batch::default(),
             dead: None,
         }
     }
@@ -103,6 +106,25 @@ impl Registers {
         let at = self.load(key)?;
         let value = self.set.value(at);
         Ok((!value.is_empty()).then_some(value))
+    }
+
+    /// The values of many registers, in the order of their keys; a key may be there more than once. What is not in
+    /// memory is read from the store at once, so that this is faster than one [`Self::get`] after the other. All of
+    /// them are in memory when this returns, even if they exceed the cache's size, which holds again with the next
+    /// read.
+    ///
+    /// # Errors
+    /// [`StateError::Dead`], or an error of reading the store.
+    pub fn get_many<K: AsRef<[u8]>>(&mut self, keys: &[K]) -> Result<Values<'_>, StateError> {
+        self.alive()?;
+        // Not while the batch is taken in: it must not drive out what it needs itself.
+        self.set.make_room(keys.len());
+        self.batch.begin(keys);
+        self.set.find_many(&mut self.batch);
+        if !self.batch.misses.is_empty() {
+            self.load_misses(keys)?;
+        }
+        Ok(Values::new(&self.set, &self.batch.slots))
     }
 
     /// Sets a register; an empty value removes it.
@@ -300,6 +322,33 @@ impl Registers {
         }
         let record = self.store.record(&path, key)?;
         Ok(self.set.admit(path, record))
+    }
+
+    /// Reads what a batch did not find in memory.
+    fn load_misses<K: AsRef<[u8]>>(&mut self, keys: &[K]) -> Result<(), StateError> {
+        let Self {
+            store, set, batch, ..
+        } = self;
+        let Batch {
+            paths,
+            slots,
+            misses,
+            distinct,
+        } = batch;
+        let path = |place: u32| &paths[place as usize];
+        misses.sort_unstable_by(|&left, &right| path(left).cmp(path(right)));
+        let same = |left: &u32, right: &u32| path(*left) == path(*right);
+        distinct.extend(misses.chunk_by(same).map(|places| places[0]));
+        let records = store.stored_many(distinct.iter().map(|&place| path(place).as_bytes()));
+        for (places, stored) in misses.chunk_by(same).zip(records) {
+            let (path, key) = (*path(places[0]), keys[places[0] as usize].as_ref());
+            let record = store.checked(&path, key, stored?)?;
+            let at = set.admit_beyond_limit(path, record);
+            for &place in places {
+                slots[place as usize] = at;
+            }
+        }
+        Ok(())
     }
 
     /// A change that no block holds could not be told from those of the newest session.

@@ -7,8 +7,9 @@
 use std::path::{Path as FilePath, PathBuf};
 use std::time::Instant;
 
-use rocksdb::{ColumnFamily, DB, WriteBatch};
+use rocksdb::{ColumnFamily, DB, DBPinnableSlice, WriteBatch};
 
+use crate::batch::StoredValues;
 use crate::counts::Counts;
 use crate::cursor::{LocalCursor, RegisterCursor};
 use crate::digest::{self, StateDigest};
@@ -99,12 +100,36 @@ impl Store {
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         let path = Path::of(key);
         let stored = self.read(&path)?;
-        let value = stored.as_deref().map(|stored| match record::split(stored) {
-            Ok((found, value)) if found == key => Ok(value.to_vec()),
-            Ok(_) => Err(self.corrupt(path, record::RecordError::OtherKey)),
-            Err(source) => Err(self.corrupt(path, source)),
+        let value = |stored: DBPinnableSlice<'_>| self.split(path, key, &stored).map(<[u8]>::to_vec);
+        stored.map(value).transpose()
+    }
+
+    /// The values of many registers, in the order of their keys; a key may be there more than once. Each register is
+    /// read once, all of them in one call of RocksDB, and neither keys nor values are copied.
+    ///
+    /// # Errors
+    /// [`StateError::CorruptRegister`] or [`StateError::Database`].
+    pub fn get_many<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<StoredValues<'_>, StateError> {
+        let path = |(place, key): (usize, &K)| (Path::of(key.as_ref()), place as u32);
+        let mut order: Vec<(Path, u32)> = keys.iter().enumerate().map(path).collect();
+        order.sort_unstable();
+        let mut places = vec![0; keys.len()];
+        let mut distinct = 0;
+        for (at, &(path, place)) in order.iter().enumerate() {
+            distinct += u32::from(at == 0 || order[at - 1].0 != path);
+            places[place as usize] = distinct - 1;
+        }
+        order.dedup_by_key(|(path, _)| *path);
+        let found = self.stored_many(order.iter().map(|(path, _)| path.as_bytes()));
+        let checked = order.iter().zip(found).map(|(&(path, place), stored)| {
+            let stored = stored?;
+            if let Some(stored) = &stored {
+                self.split(path, keys[place as usize].as_ref(), stored)?;
+            }
+            Ok(stored)
         });
-        value.transpose()
+        let records = checked.collect::<Result<_, StateError>>()?;
+        Ok(StoredValues { records, places })
     }
 
     /// A cursor over all registers in path order.
@@ -222,10 +247,32 @@ impl Store {
 
     /// The record at the path of a key, of a register that may not exist.
     pub(crate) fn record(&self, path: &Path, key: &[u8]) -> Result<Record, StateError> {
-        match self.read(path)? {
+        let stored = self.read(path)?;
+        self.checked(path, key, stored)
+    }
+
+    /// The record of what was stored at the path of a key.
+    pub(crate) fn checked(
+        &self,
+        path: &Path,
+        key: &[u8],
+        stored: Option<DBPinnableSlice<'_>>,
+    ) -> Result<Record, StateError> {
+        match stored {
             None => Ok(Record::default()),
             Some(stored) => Record::from_stored(key, &stored).map_err(|source| self.corrupt(*path, source)),
         }
+    }
+
+    /// What is stored at paths, which must be in order and different.
+    pub(crate) fn stored_many<'a, 'p>(
+        &'a self,
+        paths: impl Iterator<Item = &'p [u8; 32]>,
+    ) -> impl Iterator<Item = Result<Option<DBPinnableSlice<'a>>, StateError>> {
+        let found = self.db.batched_multi_get_cf(self.family(REGISTERS), paths, true);
+        found
+            .into_iter()
+            .map(|stored| stored.map_err(|source| StateError::database(&self.dir, Activity::Read, source)))
     }
 
     pub(crate) fn family(&self, name: &str) -> &ColumnFamily {
@@ -252,10 +299,19 @@ impl Store {
         Ok(())
     }
 
-    fn read(&self, path: &Path) -> Result<Option<rocksdb::DBPinnableSlice<'_>>, StateError> {
+    fn read(&self, path: &Path) -> Result<Option<DBPinnableSlice<'_>>, StateError> {
         self.db
             .get_pinned_cf(self.family(REGISTERS), path.as_bytes())
             .map_err(|source| StateError::database(&self.dir, Activity::Read, source))
+    }
+
+    /// The value in what was stored at the path of a key.
+    fn split<'s>(&self, path: Path, key: &[u8], stored: &'s [u8]) -> Result<&'s [u8], StateError> {
+        match record::split(stored) {
+            Ok((found, value)) if found == key => Ok(value),
+            Ok(_) => Err(self.corrupt(path, record::RecordError::OtherKey)),
+            Err(source) => Err(self.corrupt(path, source)),
+        }
     }
 
     fn corrupt(&self, path: Path, source: record::RecordError) -> StateError {

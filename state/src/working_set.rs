@@ -2,6 +2,7 @@
 //!
 //! Everything here is in memory and cannot fail; [`Registers`](crate::Registers) adds the store.
 
+use crate::batch::Batch;
 use crate::cache::{Cache, CacheStats, SlotNumber, SlotState};
 use crate::counts::CountsChange;
 use crate::journal::{Journal, Prior};
@@ -55,8 +56,33 @@ impl WorkingSet {
         self.cache.find(path)
     }
 
+    /// Looks up the paths of a batch.
+    pub(crate) fn find_many(&mut self, batch: &mut Batch) {
+        let Batch {
+            paths, slots, misses, ..
+        } = batch;
+        for (place, path) in paths.iter().enumerate() {
+            let found = self.cache.find(path);
+            if found.is_none() {
+                // A batch of 2^32 keys would be 64 GiB of references alone.
+                misses.push(place as u32);
+            }
+            slots.push(found.unwrap_or_default());
+        }
+    }
+
     pub(crate) fn admit(&mut self, path: Path, record: Record) -> SlotNumber {
         self.cache.admit(path, record)
+    }
+
+    /// Admits without evicting anything; see [`Self::make_room`].
+    pub(crate) fn admit_beyond_limit(&mut self, path: Path, record: Record) -> SlotNumber {
+        self.cache.admit_beyond_limit(path, record)
+    }
+
+    /// Evicts what is above the cache's limit, as for so many insertions.
+    pub(crate) fn make_room(&mut self, insertions: usize) {
+        self.cache.make_room(insertions);
     }
 
     /// The value in a slot, empty when the register does not exist.

@@ -69,6 +69,11 @@ impl Twin {
         for (key, value) in &self.registers {
             assert_eq!(store.get(key).unwrap().as_ref(), Some(value));
         }
+        // All at once, with repeats, in another order than the paths', and some that are not there.
+        let mut keys: Vec<Vec<u8>> = self.registers.keys().rev().cloned().collect();
+        keys.extend(keys.clone());
+        keys.extend((0..6).map(|length| vec![length; usize::from(length)]));
+        check_many(store.get_many(&keys).unwrap().iter(), &keys, &self.registers);
 
         for prefix in [&b""[..], b"\x01", b"\xff", b"\xff\xff"] {
             let mut found = Vec::new();
@@ -86,9 +91,18 @@ impl Twin {
     }
 }
 
+/// A batch read gives what a look into the map gives for each key.
+fn check_many<'a>(found: impl ExactSizeIterator<Item = Option<&'a [u8]>>, keys: &[Vec<u8>], registers: &Map) {
+    assert_eq!(found.len(), keys.len());
+    for (found, key) in found.zip(keys) {
+        assert_eq!(found, registers.get(key).map(Vec::as_slice), "{key:?}");
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Get(Vec<u8>),
+    GetMany(Vec<Vec<u8>>),
     Set(Vec<u8>, Vec<u8>),
     Remove(Vec<u8>),
     LocalPut(Vec<u8>, Vec<u8>),
@@ -127,6 +141,7 @@ fn local_key() -> impl Strategy<Value = Vec<u8>> {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => key().prop_map(Step::Get),
+        6 => prop::collection::vec(key(), 0..40).prop_map(Step::GetMany),
         12 => (key(), value()).prop_map(|(key, value)| Step::Set(key, value)),
         4 => key().prop_map(Step::Remove),
         4 => (local_key(), value()).prop_map(|(key, value)| Step::LocalPut(key, value)),
@@ -172,6 +187,9 @@ fn walk(steps: Vec<Step>, cache_bytes: usize) {
                     registers.get(&key).unwrap(),
                     twin.registers.get(&key).map(Vec::as_slice)
                 );
+            }
+            Step::GetMany(keys) => {
+                check_many(registers.get_many(&keys).unwrap().iter(), &keys, &twin.registers);
             }
             Step::Set(key, value) => {
                 registers.set(&key, &value).unwrap();
