@@ -10,6 +10,7 @@
 //!   changes of a failed block back, and makes everything durable in one atomic, synced write together with
 //!   the head.
 //! - [`CommitPolicy`] says when such a write is due.
+//! - [`trie`] gives a state one root hash that commits to all of its registers.
 //! - [`RestorePoints`] are whole states of earlier blocks, kept beside the present one for the price of hard links.
 //!
 //! ```
@@ -65,6 +66,7 @@ mod registers;
 mod restore;
 mod sessions;
 mod store;
+pub mod trie;
 mod tuning;
 mod working_set;
 
