@@ -30,9 +30,12 @@ pub struct NetworkConfig {
     pub timeouts: Timeouts,
     /// When to dial again.
     pub redial: Redial,
-    /// Shortest time between two announcements of a new head to the same peer; 1 s: a live chain makes a block
-    /// every 3 s, and while syncing one message a second costs nothing.
+    /// Average time between two announcements of a new head; 1 s: a live chain makes a block every 3 s, and while
+    /// syncing one message a second costs nothing.
     pub announce_interval: Duration,
+    /// New heads that are announced at once after a quiet time; 8. A node at the head has one every 3 s, and what
+    /// comes between them (a late block, a switch to another fork) must not wait for its turn.
+    pub announce_burst: u32,
     /// How often a peer's status is asked for even if it announces nothing; 30 s.
     pub status_interval: Duration,
 }
@@ -53,6 +56,7 @@ impl NetworkConfig {
             timeouts: Timeouts::default(),
             redial: Redial::default(),
             announce_interval: Duration::from_secs(1),
+            announce_burst: 8,
             status_interval: Duration::from_secs(30),
         }
     }

@@ -10,6 +10,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
 
+mod announcements;
 mod bans;
 mod behaviour;
 mod client;

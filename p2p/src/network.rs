@@ -187,8 +187,8 @@ impl NetworkHandle {
         client::refresh(self.context(), peer).await
     }
 
-    /// Tells the network that the provider's head has changed. It looks by itself once per announce interval; this is
-    /// for impatient callers, and costs nothing when it is called for each block.
+    /// Tells the network that the provider's head has changed. It looks by itself every 20 ms; this is for impatient
+    /// callers, and costs nothing when it is called for each block.
     pub fn announce(&self) {
         // A full queue means that the task is about to look anyway.
         let _ = self.context().commands.try_send(Command::Announce);

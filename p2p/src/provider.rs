@@ -1,5 +1,7 @@
 //! What the network asks of the node: its status and its stored blocks.
 
+use std::sync::Arc;
+
 use cairn_chain::BlockId;
 
 use crate::WireBlock;
@@ -50,6 +52,13 @@ pub enum ProvideError {
 pub trait BlockProvider: Send + Sync {
     /// What can be served now. Called often and from async code: it must not block (read a published value).
     fn status(&self) -> LocalStatus;
+
+    /// The blocks as they are now, for an answer that is put together of several reads: a node that goes over to another
+    /// fork in between must not send blocks of both. `None`: the blocks never change, they only become more. Called from
+    /// async code: it must not block.
+    fn frozen(&self) -> Option<Arc<dyn BlockProvider>> {
+        None
+    }
 
     /// Reads consecutive blocks from `first` on, at least one and at most `max_count`, and stops after the one
     /// with which `max_bytes` of stored bytes are reached. Called where blocking is allowed. It may return fewer

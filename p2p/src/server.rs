@@ -6,8 +6,8 @@ use libp2p::{PeerId, Stream};
 use tokio::task::JoinHandle;
 
 use crate::{
-    Announce, EndReason, GoneReason, Goodbye, GoodbyeReason, Hello, ProvideError, RangeEnd, RangeRequest,
-    Refusal, WireBlock, WireError,
+    Announce, BlockProvider, EndReason, GoneReason, Goodbye, GoodbyeReason, Hello, ProvideError, RangeEnd,
+    RangeRequest, Refusal, WireBlock, WireError,
     client::close,
     context::{Command, Context},
     headers,
@@ -153,8 +153,10 @@ async fn answer_range(
         Ok(places) => places,
         Err(reason) => return decline(stream, reason).await,
     };
+    let provider = &context.provider;
     let mut range = Range {
         context,
+        provider: provider.frozen().unwrap_or_else(|| Arc::clone(provider)),
         peer,
         next: request.first,
         remaining: request.count,
@@ -168,6 +170,8 @@ type Chunk = Result<Vec<WireBlock>, ProvideError>;
 /// A range that is being sent.
 struct Range<'a> {
     context: &'a Arc<Context>,
+    /// All reads see the same chain.
+    provider: Arc<dyn BlockProvider>,
     peer: PeerId,
     /// Number of the next block to read.
     next: u32,
@@ -220,7 +224,7 @@ impl Range<'_> {
     }
 
     fn read(&self) -> JoinHandle<Chunk> {
-        let provider = Arc::clone(&self.context.provider);
+        let provider = Arc::clone(&self.provider);
         let limits = &self.context.config.streams;
         let first = self.next;
         let count = self.remaining.min(limits.chunk_blocks);

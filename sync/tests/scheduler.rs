@@ -54,6 +54,7 @@ fn offer(peer: usize, first: u32, head: u32) -> PeerOffer {
         peer: Arc::from(format!("peer-{peer}")),
         first,
         head,
+        head_id: BlockId::ZERO,
     }
 }
 

@@ -40,6 +40,7 @@ impl BlockNetwork for PeerNetwork {
             peer: Arc::from(peer.id.to_string()),
             first: peer.first,
             head: peer.head,
+            head_id: peer.head_id,
         };
         self.handle.peers().into_iter().map(offer).collect()
     }

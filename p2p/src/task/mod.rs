@@ -19,7 +19,8 @@ use tokio::{
 };
 
 use crate::{
-    Announce, GoneReason, Goodbye, GoodbyeReason, LocalStatus, Refusal,
+    Announce, GoneReason, Goodbye, GoodbyeReason, Refusal,
+    announcements::Announcements,
     behaviour::Behaviour,
     client::{self, Updating},
     context::{Command, Context, GOODBYE_GRACE},
@@ -29,6 +30,9 @@ use crate::{
 
 /// How often deadlines are looked at.
 const TICK: Duration = Duration::from_millis(100);
+
+/// How often the head is looked at: a new one is announced within this time.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Time for saying goodbye to one peer.
 const GOODBYE: Duration = Duration::from_millis(500);
@@ -41,9 +45,7 @@ pub(crate) struct Task {
     closing: watch::Receiver<bool>,
     dialer: Dialer,
     exchanges: JoinSet<()>,
-    /// What the ready peers were told last.
-    announced: LocalStatus,
-    announce_at: Instant,
+    announcements: Announcements,
 }
 
 impl Task {
@@ -62,8 +64,12 @@ impl Task {
             closing: context.closing.subscribe(),
             dialer: Dialer::new(&config.seeds, config.redial, now),
             exchanges: JoinSet::new(),
-            announced: context.provider.status(),
-            announce_at: now + config.announce_interval,
+            announcements: Announcements::new(
+                config.announce_interval,
+                config.announce_burst,
+                context.provider.status(),
+                now,
+            ),
             context,
         };
         for event in missed {
@@ -76,12 +82,15 @@ impl Task {
     pub(crate) async fn run(mut self) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut look = tokio::time::interval(LOOK);
+        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         while !*self.closing.borrow_and_update() {
             tokio::select! {
                 event = self.swarm.select_next_some() => self.on_swarm(event),
                 Some(command) = self.commands.recv() => self.on_command(command),
                 Some(ended) = self.exchanges.join_next() => report(ended),
                 _ = tick.tick() => self.on_tick(Instant::now()),
+                _ = look.tick() => self.announce(Instant::now()),
                 _ = self.closing.changed() => {}
             }
         }
@@ -127,7 +136,6 @@ impl Task {
             self.refuse(peer, Refusal::NoHello(hello), false);
         }
         self.dial_seeds(now);
-        self.announce(now);
         let again_in = self.context.config.status_interval;
         for (peer, stats) in self.context.peers.to_refresh(now, again_in) {
             let Some(updating) = Updating::begin(stats) else {
@@ -144,12 +152,17 @@ impl Task {
     }
 
     fn announce(&mut self, now: Instant) {
-        if now < self.announce_at {
-            return;
-        }
-        self.announce_at = now + self.context.config.announce_interval;
         let status = self.context.provider.status();
-        if status == self.announced {
+        let ready = || {
+            self.context
+                .peers
+                .ready_peers()
+                .into_iter()
+                .map(|(peer, _)| peer)
+                .collect()
+        };
+        let untold = self.announcements.due(status, now, ready);
+        if untold.is_empty() {
             return;
         }
         let announce = Announce {
@@ -157,13 +170,16 @@ impl Task {
             head: status.head,
             head_id: status.head_id,
         };
-        let mut told_all = true;
-        for (peer, stats) in self.context.peers.ready_peers() {
-            let Some(updating) = Updating::begin(stats) else {
-                // It is still busy with the last one: all are told again at the next interval.
-                told_all = false;
+        for peer in untold {
+            let Some(stats) = self.context.peers.ready(&peer) else {
+                self.announcements.told(&peer);
                 continue;
             };
+            // One that is still busy with the last one has its turn at the next look.
+            let Some(updating) = Updating::begin(stats) else {
+                continue;
+            };
+            self.announcements.told(&peer);
             let context = Arc::clone(&self.context);
             self.exchanges.spawn(async move {
                 if let Err(error) = client::announce(&context, peer, announce).await {
@@ -171,9 +187,6 @@ impl Task {
                 }
                 drop(updating);
             });
-        }
-        if told_all {
-            self.announced = status;
         }
     }
 

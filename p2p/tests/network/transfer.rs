@@ -1,9 +1,15 @@
 //! Blocks between two nodes over loopback.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use crate::common::*;
-use cairn_p2p::{EndReason, Fault, NetworkEvent, NetworkHandle, PeerId, RequestError, WireBlock};
+use cairn_p2p::{
+    BlockProvider, EndReason, Fault, LocalStatus, Network, NetworkEvent, NetworkHandle, PeerId, ProvideError,
+    RequestError, WireBlock,
+};
 use futures::StreamExt;
 
 async fn pair(transport: &str, server: &Arc<Chain>) -> (NetworkHandle, NetworkHandle, PeerId) {
@@ -253,6 +259,84 @@ async fn a_growing_head_is_announced() {
     assert_eq!(client.peers()[0].head, 35);
 }
 
+/// A node at the head: what comes a moment after the last block must not wait for a second to be over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn heads_in_quick_succession_are_announced_at_once() {
+    let chain = Chain::small(10);
+    let mut patient = config(&[]);
+    patient.announce_interval = Duration::from_secs(600);
+    let server = start(patient, &chain).await;
+    let client = start(config(&[&address(&server, "tcp")]), &Chain::empty()).await;
+    let mut events = client.subscribe();
+    let peer = server.local_peer();
+    ready(&client, peer).await;
+    for head in 11..=16 {
+        chain.grow(1);
+        wait_for(&mut events, "the new head", |event| match event {
+            NetworkEvent::StatusChanged { peer: from, status } if from == peer => {
+                (status.head == head).then_some(())
+            }
+            _ => None,
+        })
+        .await;
+    }
+}
+
+/// Goes over to another chain after the first read.
+struct Switching {
+    chain: Arc<Chain>,
+    frozen: bool,
+}
+
+impl BlockProvider for Switching {
+    fn status(&self) -> LocalStatus {
+        self.chain.status()
+    }
+
+    fn frozen(&self) -> Option<Arc<dyn BlockProvider>> {
+        Some(Arc::new(Self {
+            chain: Arc::clone(&self.chain),
+            frozen: true,
+        }))
+    }
+
+    fn read_range(
+        &self,
+        first: u32,
+        max_count: u32,
+        max_bytes: usize,
+    ) -> Result<Vec<WireBlock>, ProvideError> {
+        let mut blocks = self.chain.read_range(first, max_count, max_bytes)?;
+        if !self.frozen && first > 1 {
+            blocks.iter_mut().for_each(|block| block.bytes = vec![0xEE; 9]);
+        }
+        Ok(blocks)
+    }
+
+    fn read_headers(&self, first: u32, max_count: u32, max_bytes: usize) -> Result<Vec<u8>, ProvideError> {
+        self.chain.read_headers(first, max_count, max_bytes)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_answer_is_of_one_chain() {
+    let chain = Chain::small(20);
+    let provider = Switching {
+        chain: Arc::clone(&chain),
+        frozen: false,
+    };
+    let mut small = config(&[]);
+    small.streams.chunk_blocks = 4;
+    let server = Network::start(small, Arc::new(provider)).await.unwrap();
+    let client = start(config(&[&address(&server, "tcp")]), &Chain::empty()).await;
+    let peer = server.local_peer();
+    ready(&client, peer).await;
+    let mut answer = client.request_range(peer, 1, 20, 1 << 20);
+    for number in 1..=20 {
+        assert_eq!(answer.next().await.unwrap().unwrap(), small_block(number));
+    }
+}
+
 /// A consumer that does not take blocks stops the sender, and nothing is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_consumer_holds_the_sender_back() {
@@ -264,7 +348,7 @@ async fn a_slow_consumer_holds_the_sender_back() {
     let (server, client, peer) = pair("tcp", &chain).await;
     let mut answer = client.request_range(peer, 1, 4096, 32 << 20);
     answer.next().await.unwrap().unwrap();
-    tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
     let sent = server.peers()[0].sent;
     assert!(
         sent < 16 << 20,

@@ -178,6 +178,7 @@ mod tests {
                 peer: Arc::from(*name),
                 first: 1,
                 head: 100,
+                head_id: BlockId::ZERO,
             };
             self.names.iter().map(offer).collect()
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_block_log::StoredBlock;
+use cairn_chain::BlockId;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use thiserror::Error;
@@ -18,6 +19,8 @@ pub struct PeerOffer {
     pub first: u32,
     /// Its head; 0 when it has no block.
     pub head: u32,
+    /// The id of its head, as it says.
+    pub head_id: BlockId,
 }
 
 impl PeerOffer {

@@ -292,6 +292,7 @@ fn a_skeleton_is_resumed() {
         peer: name(0),
         first: 1,
         head: 9_000,
+        head_id: BlockId::ZERO,
     }];
     let assignments = again.assign(Instant::now(), &offers, 100);
     let Work::Headers(range) = assignments[0].work else {

@@ -135,6 +135,7 @@ impl Simulation {
                 peer: name(index),
                 first: self.peers[index].first,
                 head: self.peers[index].head,
+                head_id: BlockId::ZERO,
             })
             .collect();
         let applied = self.released.len() as u32;
