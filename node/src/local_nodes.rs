@@ -15,7 +15,7 @@ use anyhow::{Context, bail, ensure};
 use cairn_block_log::Dictionaries;
 use serde_json::Value;
 
-use crate::devnet::{self, GenerateOptions, Profile};
+use crate::devnet::{self, ChainShape, GenerateOptions};
 use crate::progress::Progress;
 use crate::run::open_foreign_log;
 
@@ -27,8 +27,7 @@ pub fn generate(folder: &Path, blocks: u32, compress: bool) -> anyhow::Result<Pa
     let options = GenerateOptions {
         blocks,
         out: folder.to_owned(),
-        profile: Profile::Mixed,
-        seed: 1,
+        shape: ChainShape::new(1),
         compress,
         threads: 0,
         faults: Vec::new(),

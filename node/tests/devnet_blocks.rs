@@ -12,14 +12,13 @@ use cairn_chain::{
     AccountName, BlockId, DecodedBlock, HeaderExtension, Operation, OperationKind, PrivateKey, PublicKey,
     Symbols, Version,
 };
-use cairn_node::devnet::{self, BlocksOptions, Fault, FaultAt, Profile, RawBlock, blocks};
+use cairn_node::devnet::{self, BlocksOptions, ChainShape, Fault, FaultAt, Profile, RawBlock, blocks};
 use sha2::{Digest, Sha256};
 
 fn options(blocks: u32, threads: usize) -> BlocksOptions {
     BlocksOptions {
         blocks,
-        seed: 3,
-        profile: Profile::Mixed,
+        shape: ChainShape::new(3),
         threads,
         faults: Vec::new(),
     }
@@ -146,7 +145,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
     assert_eq!(log_hash(&options(300, 2)), one);
     assert_eq!(log_hash(&options(300, 7)), one);
     let other_seed = BlocksOptions {
-        seed: 4,
+        shape: ChainShape::new(4),
         ..options(300, 2)
     };
     assert_ne!(log_hash(&other_seed), one);
@@ -166,7 +165,10 @@ fn known_heads() {
     let head = |options: &BlocksOptions| blocks(options).last().unwrap().id.to_string();
     assert_eq!(head(&options(200, 2)), "000000c8406b236b4e091ad2538035e144d7c993");
     let empty = BlocksOptions {
-        profile: Profile::Empty,
+        shape: ChainShape {
+            profile: Profile::Empty,
+            ..ChainShape::new(3)
+        },
         ..options(200, 2)
     };
     assert_eq!(head(&empty), "000000c80947624eb1b3449a698f727c7fdb6634");
@@ -175,7 +177,10 @@ fn known_heads() {
 #[test]
 fn large_blocks_are_nearly_as_large_as_they_may_be() {
     let large = BlocksOptions {
-        profile: Profile::Large,
+        shape: ChainShape {
+            profile: Profile::Large,
+            ..ChainShape::new(3)
+        },
         ..options(4, 2)
     };
     let sizes: Vec<usize> = blocks(&large).map(|block| block.bytes.len()).collect();
@@ -249,7 +254,10 @@ fn the_mix_is_what_the_profile_promises() {
 #[test]
 fn an_empty_chain_is_initminers_alone() {
     let empty = BlocksOptions {
-        profile: Profile::Empty,
+        shape: ChainShape {
+            profile: Profile::Empty,
+            ..ChainShape::new(3)
+        },
         ..options(100, 2)
     };
     for block in decoded(&empty) {

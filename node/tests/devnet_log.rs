@@ -13,15 +13,15 @@ use std::sync::Arc;
 use cairn_block_log::{BlockDecoder, BlockLog, Compression, Dictionaries};
 use cairn_chain::{ChainSpec, DecodedBlock};
 use cairn_node::devnet::{
-    self, BlocksOptions, GenerateError, GenerateOptions, Generated, MAX_BLOCKS, Profile, Progress, generate,
+    self, BlocksOptions, ChainShape, GenerateError, GenerateOptions, Generated, MAX_BLOCKS, Progress,
+    generate,
 };
 
 fn options(out: &Path) -> GenerateOptions {
     GenerateOptions {
         blocks: 300,
         out: out.to_owned(),
-        seed: 5,
-        profile: Profile::Mixed,
+        shape: ChainShape::new(5),
         compress: false,
         threads: 2,
         faults: Vec::new(),
@@ -61,8 +61,7 @@ fn the_log_holds_the_blocks_and_the_specification_describes_them() {
     let raw = read(&generated.block_log_path, &spec);
     let made = devnet::blocks(&BlocksOptions {
         blocks: 300,
-        seed: 5,
-        profile: Profile::Mixed,
+        shape: ChainShape::new(5),
         threads: 1,
         faults: Vec::new(),
     });
@@ -158,7 +157,7 @@ fn a_log_that_is_there_stays() {
     let generated = write(&options(folder.path()));
     let before = std::fs::read(&generated.block_log_path).unwrap();
     let other = GenerateOptions {
-        seed: 6,
+        shape: ChainShape::new(6),
         ..options(folder.path())
     };
     assert!(matches!(

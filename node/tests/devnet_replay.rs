@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use cairn_chain::DecodedBlock;
-use cairn_node::devnet::{self, BlocksOptions, Fault, FaultAt, Profile, blocks};
+use cairn_node::devnet::{self, BlocksOptions, ChainShape, Fault, FaultAt, Profile, blocks};
 use cairn_rules::{IdentityState, RuleError, Validation, signatures};
 use cairn_state::{Registers, Store, StoreOptions};
 
@@ -23,7 +23,7 @@ struct Replayed {
 
 fn replay(options: &BlocksOptions) -> Replayed {
     let folder = tempfile::tempdir().unwrap();
-    let spec = Arc::new(devnet::chain_spec(options.seed));
+    let spec = Arc::new(devnet::chain_spec(options.shape.seed));
     let store = Store::open(folder.path(), &StoreOptions::new(spec.chain_id().0)).unwrap();
     let mut state = IdentityState::open(Registers::new(store).unwrap(), Arc::clone(&spec)).unwrap();
     let mut refused = None;
@@ -45,8 +45,10 @@ fn replay(options: &BlocksOptions) -> Replayed {
 fn options(blocks: u32, profile: Profile, faults: Vec<FaultAt>) -> BlocksOptions {
     BlocksOptions {
         blocks,
-        seed: 8,
-        profile,
+        shape: ChainShape {
+            profile,
+            ..ChainShape::new(8)
+        },
         threads: 2,
         faults,
     }

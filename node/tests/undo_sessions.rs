@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cairn_chain::{ChainSpec, DecodedBlock};
-use cairn_node::devnet::{self, BlocksOptions, Profile, blocks};
+use cairn_node::devnet::{self, BlocksOptions, ChainShape, blocks};
 use cairn_rules::signatures::RecoveredKeys;
 use cairn_rules::{IdentityState, Validation, signatures};
 use cairn_state::{Registers, Store, StoreOptions};
@@ -38,12 +38,11 @@ impl Chain {
     fn new() -> Self {
         let options = BlocksOptions {
             blocks: BLOCKS,
-            seed: 3,
-            profile: Profile::Mixed,
+            shape: ChainShape::new(3),
             threads: 2,
             faults: Vec::new(),
         };
-        let spec = Arc::new(devnet::chain_spec(options.seed));
+        let spec = Arc::new(devnet::chain_spec(options.shape.seed));
         let decoded = blocks(&options).map(|block| {
             let block = DecodedBlock::decode(block.bytes, spec.symbols).unwrap();
             let keys = signatures::recover(&block, &spec).unwrap();

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::devnet::{MAX_MISSED_SLOTS, MAX_WITNESSES};
+
 /// Commands on local chains.
 #[derive(Clone, Debug, Subcommand)]
 pub enum DevnetCommand {
@@ -32,6 +34,16 @@ pub struct GenerateArgs {
     /// account operations) or empty (no transactions).
     #[arg(long, value_name = "NAME", default_value = "mixed")]
     pub profile: String,
+
+    /// Witnesses that register, initminer included, 1 to 21; all of them produce from block 43 on.
+    #[arg(long, value_name = "N", default_value_t = MAX_WITNESSES,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_WITNESSES)))]
+    pub witnesses: u32,
+
+    /// Chance of each slot to be missed, in percent, 0 to 75.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0,
+        value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_MISSED_SLOTS)))]
+    pub missed_slots: u32,
 
     /// Compress the blocks with zstd.
     #[arg(long)]

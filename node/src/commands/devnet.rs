@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::cli::{DevnetCommand, GenerateArgs};
-use crate::devnet::{self, GenerateError, GenerateOptions, Profile};
+use crate::devnet::{self, ChainShape, GenerateError, GenerateOptions, Profile};
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
 use crate::progress::Progress;
@@ -25,8 +25,12 @@ fn generate(args: &GenerateArgs) -> Result<ExitCode, CommandError> {
     let options = GenerateOptions {
         blocks: args.blocks,
         out: args.out.clone(),
-        seed: args.seed,
-        profile: args.profile.parse::<Profile>().map_err(CommandError::usage)?,
+        shape: ChainShape {
+            profile: args.profile.parse::<Profile>().map_err(CommandError::usage)?,
+            witnesses: args.witnesses,
+            missed_slots: args.missed_slots,
+            ..ChainShape::new(args.seed)
+        },
         compress: args.compress,
         threads: 0,
         faults: Vec::new(),

@@ -26,10 +26,13 @@ pub(super) struct Held {
 }
 
 impl Held {
-    pub(super) const FIRST: Self = Self {
-        shape: Shape::OneKey,
-        generation: 0,
-    };
+    /// The account's own key alone, of this generation.
+    pub(super) fn one_key(generation: u32) -> Self {
+        Self {
+            shape: Shape::OneKey,
+            generation,
+        }
+    }
 }
 
 /// A proxy in force, and when it was set (governance votes expire, and a proxy with them).
@@ -58,12 +61,13 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new() -> Self {
+    /// An account whose keys are all of this generation.
+    pub(super) fn new(generation: u32) -> Self {
         Self {
-            owner_generation: 0,
-            active: Held::FIRST,
-            posting: Held::FIRST,
-            memo_generation: 0,
+            owner_generation: generation,
+            active: Held::one_key(generation),
+            posting: Held::one_key(generation),
+            memo_generation: generation,
             owner_changed: 0,
             last_root_post: 0,
             last_post: 0,
@@ -76,7 +80,7 @@ impl Account {
 }
 
 /// All remembered accounts, by index.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Accounts {
     list: Vec<Account>,
     /// How many were created, forgotten ones included.
@@ -89,7 +93,7 @@ impl Accounts {
         let initminer = Account {
             tests: 250_000_000_000,
             tbd: 7_000_000_000,
-            ..Account::new()
+            ..Account::new(0)
         };
         Self {
             list: vec![initminer],
@@ -110,12 +114,12 @@ impl Accounts {
         self.list.len() as u32
     }
 
-    /// Takes the next index for a new account.
-    pub(super) fn create(&mut self) -> u32 {
+    /// Takes the next index for a new account with keys of this generation.
+    pub(super) fn create(&mut self, generation: u32) -> u32 {
         let index = self.created;
         self.created += 1;
         if index < REMEMBERED {
-            self.list.push(Account::new());
+            self.list.push(Account::new(generation));
         }
         index
     }

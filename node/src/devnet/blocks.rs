@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A block can be handed to a writer as soon as the block that its transactions refer to is sealed, which
-//! lies `plan::LAG` blocks behind. So at most that many blocks are in memory at once, and what comes out
+//! lies some way behind ([`ChainShape::reference_lag`]). So at most that many blocks are in memory at once, and what comes out
 //! does not depend on the number of threads.
 
 use std::collections::VecDeque;
@@ -19,8 +19,8 @@ use super::faults::FaultAt;
 use super::keys::Keys;
 use super::plan::{self, Planner};
 use super::pool::OrderedPool;
-use super::profile::Profile;
 use super::seal::{RawBlock, Sealer};
+use super::shape::ChainShape;
 use super::spec;
 use super::write::{BodyWriter, Job, Written};
 
@@ -29,10 +29,8 @@ use super::write::{BodyWriter, Job, Written};
 pub struct BlocksOptions {
     /// How many blocks, from block 1 on.
     pub blocks: u32,
-    /// Everything random follows from it.
-    pub seed: u64,
-    /// What the blocks hold.
-    pub profile: Profile,
+    /// What the chain is like.
+    pub shape: ChainShape,
     /// Threads that write and sign transactions; 0 takes as many as there are processors. The blocks do not
     /// depend on it.
     pub threads: usize,
@@ -46,8 +44,7 @@ impl BlocksOptions {
     pub fn new(blocks: u32) -> Self {
         Self {
             blocks,
-            seed: 1,
-            profile: Profile::Mixed,
+            shape: ChainShape::new(1),
             threads: 0,
             faults: Vec::new(),
         }
@@ -69,24 +66,27 @@ pub struct Blocks {
     ids: VecDeque<BlockId>,
     first_id: u32,
     last: u32,
+    lag: u32,
     faults: Vec<FaultAt>,
 }
 
 impl Blocks {
     fn new(options: &BlocksOptions) -> Self {
-        let keys = Keys::new(options.seed);
+        let shape = options.shape.in_range();
+        let keys = Keys::new(shape.seed);
         let writer = BodyWriter {
             keys,
-            chain_id: spec::chain_id(options.seed),
+            chain_id: spec::chain_id(shape.seed),
         };
         Self {
-            planner: Planner::new(options.profile, options.seed),
+            planner: Planner::new(shape),
             pool: OrderedPool::start(threads(options.threads), move || move |job| writer.write(job)),
             sealer: Sealer::new(keys),
             // Block 1 has nothing to refer to; its reference is never looked at.
             ids: VecDeque::from([BlockId::ZERO]),
             first_id: 0,
             last: options.blocks.min(spec::MAX_BLOCKS),
+            lag: shape.reference_lag,
             faults: options.faults.clone(),
         }
     }
@@ -94,7 +94,7 @@ impl Blocks {
     /// Hands out every block whose reference block is sealed.
     fn fill(&mut self) {
         while self.planner.next_number() <= self.last {
-            let reference = plan::reference(self.planner.next_number());
+            let reference = plan::reference(self.planner.next_number(), self.lag);
             // References never go back, so ids in front of this one are not needed any more.
             while self.first_id < reference && self.ids.len() > 1 {
                 self.ids.pop_front();

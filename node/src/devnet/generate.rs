@@ -16,7 +16,7 @@ use cairn_chain::{BlockId, ChainId, Time};
 
 use super::blocks::{BlocksOptions, blocks, threads};
 use super::stored::{Failure, Stored};
-use super::{FaultAt, MAX_BLOCKS, Profile, spec};
+use super::{ChainShape, FaultAt, MAX_BLOCKS, spec};
 
 /// Blocks between two calls of the progress function.
 const PROGRESS_INTERVAL: u32 = 64;
@@ -28,10 +28,8 @@ pub struct GenerateOptions {
     pub blocks: u32,
     /// Folder to write to; made if it does not exist.
     pub out: PathBuf,
-    /// Everything random follows from it, the chain id too.
-    pub seed: u64,
-    /// What the blocks hold.
-    pub profile: Profile,
+    /// What the chain is like.
+    pub shape: ChainShape,
     /// Store the blocks compressed with zstd, without dictionary.
     pub compress: bool,
     /// Threads that write, sign and compress; 0 takes as many as there are processors. The files do not
@@ -47,16 +45,14 @@ impl GenerateOptions {
     pub fn new(blocks: u32, out: PathBuf) -> Self {
         let BlocksOptions {
             blocks,
-            seed,
-            profile,
+            shape,
             threads,
             faults,
         } = BlocksOptions::new(blocks);
         Self {
             blocks,
             out,
-            seed,
-            profile,
+            shape,
             compress: false,
             threads,
             faults,
@@ -142,23 +138,23 @@ pub enum GenerateError {
 ///
 /// [`GenerateError`]; a block log that is in the folder already is left alone.
 pub fn generate(options: &GenerateOptions, progress: &dyn Fn(Progress)) -> Result<Generated, GenerateError> {
-    let total = options.blocks;
+    let (total, seed) = (options.blocks, options.shape.seed);
     if total == 0 || total > MAX_BLOCKS {
         return Err(GenerateError::BlockCount { found: total });
     }
     let folder = options.out.join("blockchain");
     prepare(&folder)?;
     let chain_spec_path = options.out.join("chain.json");
-    std::fs::write(&chain_spec_path, spec::text(options.seed)).map_err(|source| GenerateError::Write {
+    std::fs::write(&chain_spec_path, spec::text(seed)).map_err(|source| GenerateError::Write {
         path: chain_spec_path.clone(),
         source,
     })?;
 
     let mut generated = Generated {
         head: BlockId::ZERO,
-        head_time: Time(spec::block_time(total)),
-        chain_name: spec::name(options.seed),
-        chain_id: spec::chain_id(options.seed),
+        head_time: Time(spec::block_time(0)),
+        chain_name: spec::name(seed),
+        chain_id: spec::chain_id(seed),
         chain_spec_path,
         block_log_path: folder.join("block_log"),
         transactions: 0,
@@ -169,15 +165,14 @@ pub fn generate(options: &GenerateOptions, progress: &dyn Fn(Progress)) -> Resul
         &folder,
         &WriterOptions {
             layout: Layout::Single,
-            chain: &spec::chain(options.seed),
+            chain: &spec::chain(seed),
             dictionaries: Arc::new(Dictionaries::none()),
             cut: CutPolicy::Torn,
         },
     )?;
     let made = blocks(&BlocksOptions {
         blocks: total,
-        seed: options.seed,
-        profile: options.profile,
+        shape: options.shape,
         threads: options.threads,
         faults: options.faults.clone(),
     });
@@ -185,6 +180,7 @@ pub fn generate(options: &GenerateOptions, progress: &dyn Fn(Progress)) -> Resul
         let entry = entry.map_err(|Failure { block, source }| GenerateError::Compress { block, source })?;
         writer.append(&entry.block, &entry.id)?;
         generated.head = entry.id;
+        generated.head_time = entry.time;
         generated.transactions += u64::from(entry.transactions);
         generated.operations += u64::from(entry.operations);
         generated.bytes += entry.block.bytes.len() as u64 + TRAILER_LEN as u64;

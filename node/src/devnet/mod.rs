@@ -2,9 +2,9 @@
 //!
 //! A devnet is a testnet (symbols TESTS and TBD) whose hardforks are all in force from block 1 on, with a
 //! chain id of its own. In the first blocks initminer creates witnesses and users; from block 43 on
-//! 21 witnesses produce in the order that hived draws where nobody votes, one block each 3 s. The chain is a
-//! function of seed and profile: a longer chain begins with the shorter one, and the number of threads
-//! changes nothing.
+//! 21 witnesses (or fewer) produce in the order that hived draws where nobody votes, one block each 3 s, apart from
+//! slots that are missed on purpose. The chain is a function of its [`ChainShape`]: a longer chain begins with the
+//! shorter one, and the number of threads changes nothing.
 //!
 //! Every block is valid under full validation: signatures by the keys that the chain has registered,
 //! reference blocks, expirations, posting intervals, limits on owner updates. Transfers never overdraw what
@@ -14,6 +14,7 @@
 //! |---|---|
 //! | [`blocks`](mod@blocks) | the blocks as an iterator, made by many threads |
 //! | [`faults`] | what can be wrong with a block on purpose |
+//! | [`Tip`], [`Tree`] | the blocks one at a time, with forks |
 //! | [`generate`](mod@generate) | writes them as a block log with its chain specification |
 //! | `plan` | decides what is in a block; keeps just enough of the chain's state for that |
 //! | `write` | turns plans into bytes and signs them |
@@ -33,9 +34,12 @@ mod profile;
 mod rng;
 mod schedule;
 mod seal;
+mod shape;
 mod sign;
 mod spec;
 mod stored;
+mod tip;
+mod tree;
 mod write;
 
 pub use blocks::{Blocks, BlocksOptions, blocks};
@@ -43,7 +47,10 @@ pub use faults::{Fault, FaultAt};
 pub use generate::{GenerateError, GenerateOptions, Generated, Progress, generate};
 pub use profile::{Profile, UnknownProfile};
 pub use seal::RawBlock;
+pub use shape::{ChainShape, MAX_MISSED_SLOTS, MAX_WITNESSES, Mix};
 pub use spec::MAX_BLOCKS;
+pub use tip::{Step, Tip};
+pub use tree::Tree;
 
 use cairn_chain::{ChainId, ChainSpec};
 

@@ -1,11 +1,11 @@
-//! Who produces which block, on a chain where nobody votes and no slot is missed.
+//! Who produces which block, on a chain where nobody votes.
 //!
 //! Hive draws the list of producers at the end of each block whose number is divisible by 21, one round ahead
 //! (since hardfork 26): the list drawn there comes into force 21 blocks later. Where nobody votes, and with
 //! at most 21 witnesses, every witness is on the list: the first 20 by name, then the one that is left, which
 //! is the last by name too. The list is then shuffled with numbers that are made of the time of the block
-//! that drew it. The producer is entry `slot mod length`, and without missed slots the slot counter is the
-//! block's number.
+//! that drew it. The producer is entry `slot mod length`, where `slot` counts the slots since genesis, missed ones
+//! included.
 
 use cairn_chain::Time;
 use cairn_rules::schedule::draw::ROUND;
@@ -14,6 +14,8 @@ use cairn_rules::schedule::shuffle::shuffle;
 /// The list in force and the one that follows it; entries are indexes of witnesses.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
+    /// Slots since genesis, up to that of the last block.
+    slot: u64,
     current: Vec<u32>,
     next: Vec<u32>,
 }
@@ -22,19 +24,28 @@ impl Schedule {
     /// The schedule at genesis: one witness alone.
     pub(super) fn alone(witness: u32) -> Self {
         Self {
+            slot: 0,
             current: vec![witness],
             next: vec![witness],
         }
     }
 
-    /// The producer of block `number`.
-    pub(super) fn producer(&self, number: u32) -> u32 {
-        self.current[number as usize % self.current.len()]
+    /// Who may produce the next block after so many missed slots.
+    pub(super) fn producer(&self, missed: u32) -> u32 {
+        let slot = self.slot + 1 + u64::from(missed);
+        self.current[(slot % self.current.len() as u64) as usize]
     }
 
-    /// Ends block `number` with the time `time`. `by_name` is asked for all witnesses, sorted by name, when a
+    /// Ends block `number` with the time `time`, which came after so many missed slots. `by_name` is asked for all witnesses, sorted by name, when a
     /// new list is due.
-    pub(super) fn end_block(&mut self, number: u32, time: u32, by_name: impl FnOnce() -> Vec<u32>) {
+    pub(super) fn end_block(
+        &mut self,
+        number: u32,
+        time: u32,
+        missed: u32,
+        by_name: impl FnOnce() -> Vec<u32>,
+    ) {
+        self.slot += 1 + u64::from(missed);
         if number.is_multiple_of(ROUND) {
             let mut drawn = by_name();
             debug_assert!(
@@ -81,10 +92,13 @@ mod tests {
     fn a_list_comes_into_force_a_round_after_its_draw() {
         let mut schedule = Schedule::alone(0);
         for number in 1..=42 {
-            assert_eq!(schedule.producer(number), 0, "block {number}");
-            schedule.end_block(number, number * 3, || vec![5, 6]);
+            assert_eq!(schedule.producer(0), 0, "block {number}");
+            schedule.end_block(number, number * 3, 0, || vec![5, 6]);
         }
-        assert!([5, 6].contains(&schedule.producer(43)));
-        assert_ne!(schedule.producer(43), schedule.producer(44));
+        assert!([5, 6].contains(&schedule.producer(0)));
+        assert_ne!(schedule.producer(0), schedule.producer(1));
+        let second = schedule.producer(2);
+        schedule.end_block(43, 43 * 3 + 3, 1, Vec::new);
+        assert_eq!(schedule.producer(0), second, "the missed slot counts");
     }
 }

@@ -2,8 +2,8 @@
 //! runs in order; it costs one signature and two hashes a block.
 
 use cairn_chain::{
-    AssetPacking, BlockId, HardforkVote, HeaderExtension, MerkleRoot, Pack, Packer, Sha256Digest,
-    SignedHeader, Symbols, Time, Version,
+    AccountName, AssetPacking, BlockId, HardforkVote, HeaderExtension, MerkleRoot, Pack, Packer,
+    Sha256Digest, Signature, SignedHeader, Symbols, Time, Version,
 };
 
 use super::faults::Fault;
@@ -21,6 +21,12 @@ pub struct RawBlock {
     pub number: u32,
     /// The block's id, computed from `bytes`.
     pub id: BlockId,
+    /// Id of the block before.
+    pub previous: BlockId,
+    /// When it was made.
+    pub time: Time,
+    /// Who made it.
+    pub witness: AccountName,
     /// The packed block.
     pub bytes: Vec<u8>,
     /// Transactions in the block.
@@ -58,50 +64,89 @@ impl Sealer {
             transactions,
             merkle_root,
         } = written;
-        let extensions = extensions(&plan);
+        let header = Header::of(&plan, self.previous, merkle_root);
         let key = match fault {
             Some(Fault::WitnessSignature) => KeySeed::stranger(),
             _ => self.keys.seed_of(plan.producer_key),
         };
-        let honest = self.block(&plan, merkle_root, &extensions, &key, &transactions);
-        let previous = id(&honest);
+        let honest = header.sealed(&key, &transactions);
+        let next_links_to = id(&honest);
         let bytes = match fault {
             Some(Fault::Replaced) => {
-                let other = [HeaderExtension::Version(Version(spec::VERSION + 1))];
-                self.block(&plan, MerkleRoot::ZERO, &other, &key, &[0])
+                let other = Header {
+                    merkle_root: MerkleRoot::ZERO,
+                    extensions: vec![HeaderExtension::Version(Version(spec::VERSION + 1))],
+                    ..header
+                };
+                other.sealed(&key, &[0])
             }
             _ => honest,
         };
-        self.previous = previous;
+        let previous = std::mem::replace(&mut self.previous, next_links_to);
         let (transactions, operations) = counts(&plan, fault);
         RawBlock {
             number: plan.number,
             id: id(&bytes),
+            previous,
+            time: Time(plan.time),
+            witness: header.witness,
             bytes,
             transactions,
             operations,
         }
     }
+}
 
-    fn block(
-        &self,
-        plan: &BlockPlan,
-        merkle_root: MerkleRoot,
-        extensions: &[HeaderExtension],
-        key: &KeySeed,
-        transactions: &[u8],
-    ) -> Vec<u8> {
+/// What stands in a block in front of its transactions, apart from the signature.
+#[derive(Debug, Clone)]
+pub(super) struct Header {
+    pub(super) previous: BlockId,
+    pub(super) time: u32,
+    pub(super) witness: AccountName,
+    pub(super) merkle_root: MerkleRoot,
+    pub(super) extensions: Vec<HeaderExtension>,
+}
+
+impl Header {
+    /// The header of a planned block.
+    pub(super) fn of(plan: &BlockPlan, previous: BlockId, merkle_root: MerkleRoot) -> Self {
+        Self {
+            previous,
+            time: plan.time,
+            witness: names::account(plan.producer),
+            merkle_root,
+            extensions: extensions(plan),
+        }
+    }
+
+    /// The header's bytes that are signed.
+    fn packer(&self) -> Packer {
         // There are no assets in a header, so that neither choice matters.
         let mut packer = Packer::new(AssetPacking::Legacy, Symbols::Testnet);
         self.previous.pack(&mut packer);
-        Time(spec::block_time(plan.number)).pack(&mut packer);
-        names::account(plan.producer).pack(&mut packer);
-        merkle_root.pack(&mut packer);
-        packer.varint(extensions.len() as u32);
-        for extension in extensions {
+        Time(self.time).pack(&mut packer);
+        self.witness.pack(&mut packer);
+        self.merkle_root.pack(&mut packer);
+        packer.varint(self.extensions.len() as u32);
+        for extension in &self.extensions {
             extension.pack(&mut packer);
         }
-        sign::sign(key, &Sha256Digest::of(packer.bytes())).pack(&mut packer);
+        packer
+    }
+
+    /// The packed block, signed with this key.
+    pub(super) fn sealed(&self, key: &KeySeed, transactions: &[u8]) -> Vec<u8> {
+        self.sealed_by(|digest| sign::sign(key, digest), transactions)
+    }
+
+    /// The packed block with whatever signature is made of the digest.
+    pub(super) fn sealed_by(
+        &self,
+        sign: impl FnOnce(&Sha256Digest) -> Signature,
+        transactions: &[u8],
+    ) -> Vec<u8> {
+        let mut packer = self.packer();
+        sign(&Sha256Digest::of(packer.bytes())).pack(&mut packer);
         packer.raw(transactions);
         packer.into_bytes()
     }
@@ -124,7 +169,8 @@ fn extensions(plan: &BlockPlan) -> Vec<HeaderExtension> {
     extensions
 }
 
-fn id(block: &[u8]) -> BlockId {
+/// The id of a packed block.
+pub(super) fn id(block: &[u8]) -> BlockId {
     let (header, _) = SignedHeader::unpack_prefix(block).expect("a header was just packed there");
     header.id()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cairn_block_log::{BlockEncoder, Compression, Dictionaries, EncodeError, StoredBlock};
-use cairn_chain::BlockId;
+use cairn_chain::{BlockId, Time};
 
 use super::blocks::Blocks;
 use super::plan::LAG;
@@ -17,6 +17,7 @@ const AHEAD: u64 = LAG as u64;
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) id: BlockId,
+    pub(super) time: Time,
     pub(super) transactions: u32,
     pub(super) operations: u32,
     pub(super) block: StoredBlock,
@@ -69,13 +70,15 @@ impl Iterator for Stored {
     }
 }
 
-fn as_is(block: RawBlock) -> Entry {
+pub(super) fn as_is(block: RawBlock) -> Entry {
     let RawBlock {
         number,
         id,
+        time,
         bytes,
         transactions,
         operations,
+        ..
     } = block;
     let block = StoredBlock {
         number,
@@ -84,6 +87,7 @@ fn as_is(block: RawBlock) -> Entry {
     };
     Entry {
         id,
+        time,
         transactions,
         operations,
         block,
@@ -94,13 +98,16 @@ fn compressed(encoder: &mut BlockEncoder, block: &RawBlock) -> Result<Entry, Fai
     let RawBlock {
         number,
         id,
+        time,
         ref bytes,
         transactions,
         operations,
+        ..
     } = *block;
     match encoder.encode_block(number, bytes) {
         Ok(block) => Ok(Entry {
             id,
+            time,
             transactions,
             operations,
             block,

@@ -16,7 +16,7 @@ const PROXY_LIFE: u32 = 4 * 24 * 3600;
 
 /// The first users are applications: others let them post in their name. They never let others do it, so one
 /// key always satisfies their posting authority.
-const APPLICATIONS: u32 = 8;
+pub(super) const APPLICATIONS: u32 = 8;
 
 impl Planner {
     /// Plans an account operation. `None` if the candidates may not act now.
@@ -41,17 +41,30 @@ impl Planner {
 
     fn plan_account_create(&mut self) -> Draft {
         let creator = self.user();
-        let account = self.accounts.create();
-        self.active(creator, Planned::AccountCreate { creator, account })
+        let generation = match self.branch {
+            0 => 0,
+            _ => self.renewed(0),
+        };
+        let account = self.accounts.create(generation);
+        self.active(
+            creator,
+            Planned::AccountCreate {
+                creator,
+                account,
+                generation,
+            },
+        )
     }
 
     /// New json_metadata, and sometimes a new memo key.
     fn plan_profile_update(&mut self) -> Draft {
         let account = self.user();
         let renew = self.rng.percent(30);
-        let held = self.accounts.get_mut(account);
-        held.memo_generation += u32::from(renew);
-        let memo = held.memo_generation;
+        let mut memo = self.accounts.get(account).memo_generation;
+        if renew {
+            memo = self.renewed(memo);
+            self.accounts.get_mut(account).memo_generation = memo;
+        }
         let changes = AuthorityChanges::NONE;
         if self.rng.percent(50) {
             let memo = renew.then_some(memo);
@@ -100,7 +113,7 @@ impl Planner {
             account,
             posting,
             Held {
-                generation: old.generation + 1,
+                generation: self.renewed(old.generation),
                 ..old
             },
         )
@@ -131,7 +144,7 @@ impl Planner {
             false,
             Held {
                 shape,
-                generation: generation + 1,
+                generation: self.renewed(generation),
             },
         ))
     }
@@ -175,12 +188,9 @@ impl Planner {
             self.user_who(|plan, user| plan.accounts.get(user).owner_changed + OWNER_PAUSE < now)?;
         let mut signers = Signers::default();
         self.accounts.sign_owner(account, &mut signers);
+        let recent = self.accounts.get(account).owner_generation;
+        let new = Held::one_key(self.renewed(recent));
         let held = self.accounts.get_mut(account);
-        let recent = held.owner_generation;
-        let new = Held {
-            shape: Shape::OneKey,
-            generation: recent + 1,
-        };
         held.owner_generation = new.generation;
         held.owner_changed = now;
         let changes = AuthorityChanges {
@@ -193,14 +203,14 @@ impl Planner {
             memo: held.memo_generation,
             profile: false,
         };
-        if recovery::is_recoverable(account) {
-            self.start_recovery(account, recent, drafts.number);
+        if recovery::is_recoverable(account, self.shape.users) {
+            self.start_recovery(account, recent, drafts);
         }
         Some((vec![update], signers))
     }
 
     fn plan_recovery_account_change(&mut self) -> Option<Draft> {
-        let account = self.user_who(|_, user| !recovery::is_recoverable(user))?;
+        let account = self.user_who(|plan, user| !recovery::is_recoverable(user, plan.shape.users))?;
         let to = self.user_who(|_, user| user != account)?;
         let mut signers = Signers::default();
         self.accounts.sign_owner(account, &mut signers);
@@ -234,12 +244,12 @@ impl Planner {
     fn plan_witness_operation(&mut self) -> Draft {
         let place = self.rng.below(self.witnesses.len() as u32) as usize;
         let renew = self.rng.percent(25);
-        let known = &mut self.witnesses[place];
+        let known = &self.witnesses[place];
         let (witness, key) = (known.account, known.key_generation);
         if self.rng.percent(40) {
             return self.active(witness, Planned::FeedPublish { witness });
         }
-        let new_key = key + u32::from(renew);
+        let new_key = if renew { self.renewed(key) } else { key };
         self.witnesses[place].key_generation = new_key;
         if self.rng.percent(50) {
             return self.active(

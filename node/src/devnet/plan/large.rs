@@ -12,7 +12,7 @@ const TRANSACTIONS: u32 = 36;
 impl Planner {
     /// Fills a block to the brim.
     pub(super) fn plan_large(&mut self, number: u32) -> Vec<TransactionPlan> {
-        let mut drafts = Drafts::new(number);
+        let mut drafts = Drafts::new(number, self.now);
         while drafts.count() < TRANSACTIONS {
             let mut signers = Signers::default();
             self.accounts.sign_active(INITMINER, &mut signers);

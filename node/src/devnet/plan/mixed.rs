@@ -9,18 +9,10 @@
 
 use super::super::accounts::Signers;
 use super::super::names::{FIRST_USER, INITMINER};
+use super::super::shape::Mix;
 use super::posts::MAX_DEPTH;
-use super::startup::{FIRST_USERS, TESTS_GRANT};
+use super::startup::TESTS_GRANT;
 use super::{Drafts, Planned, Planner};
-
-/// Fewest transactions of a block; the most is [`super::MAX_TRANSACTIONS`].
-const MIN_TRANSACTIONS: u32 = 30;
-
-/// Shares in percent, as the kinds stand in [`Planner::plan_mixed`]; what is left goes to account operations.
-const CUSTOM_JSON: u32 = 50;
-const VOTES: u32 = 22;
-const COMMENTS: u32 = 12;
-const TRANSFERS: u32 = 10;
 
 /// Candidates that are tried before a transaction becomes a custom_json.
 const TRIES: u32 = 8;
@@ -36,16 +28,24 @@ impl Planner {
     /// Fills a block.
     pub(super) fn plan_mixed(&mut self, drafts: &mut Drafts) {
         self.plan_recoveries(drafts);
-        let count = self.rng.between(MIN_TRANSACTIONS, super::MAX_TRANSACTIONS);
+        let (least, most) = self.shape.transactions;
+        let Mix {
+            custom_json,
+            votes,
+            comments,
+            transfers,
+        } = self.shape.mix;
+        let count = self.rng.between(least, most);
         while drafts.count() < count {
+            self.diverge(drafts.count());
             let kind = self.rng.below(100);
-            let planned = if kind < CUSTOM_JSON {
+            let planned = if kind < custom_json {
                 None
-            } else if kind < CUSTOM_JSON + VOTES {
+            } else if kind < custom_json + votes {
                 self.plan_vote(drafts.now)
-            } else if kind < CUSTOM_JSON + VOTES + COMMENTS {
+            } else if kind < custom_json + votes + comments {
                 self.plan_comment(drafts.now)
-            } else if kind < CUSTOM_JSON + VOTES + COMMENTS + TRANSFERS {
+            } else if kind < custom_json + votes + comments + transfers {
                 self.plan_transfer()
             } else {
                 self.plan_account_operation(drafts)
@@ -59,7 +59,7 @@ impl Planner {
     pub(super) fn user(&mut self) -> u32 {
         let users = self.accounts.count() - FIRST_USER;
         let among = if self.rng.percent(60) {
-            FIRST_USERS.min(users)
+            self.shape.users.min(users)
         } else {
             users
         };

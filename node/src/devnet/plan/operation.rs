@@ -37,9 +37,11 @@ impl AuthorityChanges {
 /// An operation, decided but not written. Amounts are in thousandths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Planned {
+    /// `generation` is that of all the new account's keys.
     AccountCreate {
         creator: u32,
         account: u32,
+        generation: u32,
     },
     /// `memo` is the generation of the memo key that the account has afterwards.
     AccountUpdate {

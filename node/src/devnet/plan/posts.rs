@@ -12,7 +12,7 @@ const KEPT: usize = 2048;
 pub(super) const MAX_DEPTH: u16 = 64;
 
 /// Recent posts.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Posts {
     recent: VecDeque<Post>,
     serial: u32,

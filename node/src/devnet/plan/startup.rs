@@ -2,12 +2,8 @@
 //! register, and everybody gets something to spend.
 
 use super::super::accounts::Signers;
-use super::super::names::{FIRST_USER, INITMINER, WITNESSES};
+use super::super::names::{FIRST_USER, INITMINER};
 use super::{Drafts, Planned, Planner};
-
-/// Users created in the start-up. Each may write one root post in 100 blocks; the mix wants less than two a
-/// block.
-pub(super) const FIRST_USERS: u32 = 400;
 
 /// What each user gets: 10,000 TESTS and 1,000 TBD, of 250 and 7 millions.
 pub(super) const TESTS_GRANT: i64 = 10_000_000;
@@ -19,7 +15,7 @@ const PER_TRANSACTION: u32 = 5;
 const TRANSACTIONS: u32 = 40;
 
 /// How far the start-up has come.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Startup {
     /// The next account to pay; 0 before the first payment.
     next_to_pay: u32,
@@ -29,12 +25,12 @@ pub(super) struct Startup {
 impl Planner {
     /// Goes on with the start-up, and says whether it is over.
     pub(super) fn plan_startup(&mut self, drafts: &mut Drafts) -> bool {
-        const ACCOUNTS: u32 = FIRST_USER + FIRST_USERS;
-        self.create_accounts(drafts, ACCOUNTS);
-        if self.accounts.count() < ACCOUNTS {
+        let accounts = FIRST_USER + self.shape.users;
+        self.create_accounts(drafts, accounts);
+        if self.accounts.count() < accounts {
             return false;
         }
-        if !self.startup.registered && drafts.count() + WITNESSES <= TRANSACTIONS {
+        if !self.startup.registered && drafts.count() + self.shape.witnesses <= TRANSACTIONS + 1 {
             self.register_witnesses(drafts);
             self.startup = Startup {
                 registered: true,
@@ -42,9 +38,9 @@ impl Planner {
             };
         }
         if self.startup.registered {
-            self.pay_accounts(drafts, ACCOUNTS);
+            self.pay_accounts(drafts, accounts);
         }
-        self.startup.next_to_pay == ACCOUNTS
+        self.startup.next_to_pay == accounts
     }
 
     fn create_accounts(&mut self, drafts: &mut Drafts, until: u32) {
@@ -53,7 +49,8 @@ impl Planner {
             let created = (0..count)
                 .map(|_| Planned::AccountCreate {
                     creator: INITMINER,
-                    account: self.accounts.create(),
+                    account: self.accounts.create(0),
+                    generation: 0,
                 })
                 .collect();
             self.push_for_initminer(drafts, created);
@@ -61,7 +58,7 @@ impl Planner {
     }
 
     fn register_witnesses(&mut self, drafts: &mut Drafts) {
-        for witness in INITMINER + 1..FIRST_USER {
+        for witness in INITMINER + 1..self.shape.witnesses {
             self.add_witness(witness);
             let mut signers = Signers::default();
             self.accounts.sign_active(witness, &mut signers);

@@ -8,7 +8,7 @@ use super::*;
 const SEED: u64 = 11;
 
 fn plans(blocks: u32) -> Vec<BlockPlan> {
-    let mut planner = Planner::new(Profile::Mixed, SEED);
+    let mut planner = Planner::new(ChainShape::new(SEED));
     (0..blocks).map(|_| planner.next_block()).collect()
 }
 
@@ -26,7 +26,7 @@ fn operations(plans: &[BlockPlan]) -> impl Iterator<Item = (u32, Planned)> {
 fn references_lie_in_the_past_and_never_go_back() {
     let mut last = 0;
     for number in 2..1000 {
-        let reference = reference(number);
+        let reference = reference(number, LAG);
         assert!(
             (1..number).contains(&reference) && reference >= last,
             "block {number}"
@@ -34,7 +34,7 @@ fn references_lie_in_the_past_and_never_go_back() {
         assert!(number - reference <= LAG);
         last = reference;
     }
-    assert_eq!(reference(1000), 1000 - LAG);
+    assert_eq!(reference(1000, LAG), 1000 - LAG);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn no_two_transactions_share_reference_and_expiration() {
         for transaction in &plan.transactions {
             let now = spec::block_time(plan.number - 1);
             assert!(transaction.expiration > now && transaction.expiration <= now + 3600);
-            assert!(seen.insert((reference(plan.number), transaction.expiration)));
+            assert!(seen.insert((reference(plan.number, LAG), transaction.expiration)));
             assert!(!transaction.operations.is_empty());
         }
     }
@@ -77,7 +77,7 @@ fn accounts_exist_before_anything_names_them_and_are_created_once() {
     let mut exists = HashSet::from([INITMINER]);
     for (_, operation) in operations(&plans(400)) {
         let named: Vec<u32> = match operation {
-            Planned::AccountCreate { creator, account } => {
+            Planned::AccountCreate { creator, account, .. } => {
                 assert!(exists.contains(&creator) && exists.insert(account));
                 vec![]
             }

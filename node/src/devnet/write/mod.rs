@@ -34,6 +34,22 @@ pub(super) struct Written {
     pub(super) merkle_root: MerkleRoot,
 }
 
+/// A list of packed transactions, as it ends a block.
+pub(super) fn packed_list(transactions: &[Vec<u8>]) -> Vec<u8> {
+    let mut list = Packer::new(AssetPacking::Legacy, Symbols::Testnet);
+    list.varint(transactions.len() as u32);
+    for bytes in transactions {
+        list.raw(bytes);
+    }
+    list.into_bytes()
+}
+
+/// The Merkle root over packed transactions.
+pub(super) fn merkle_root(transactions: &[Vec<u8>]) -> MerkleRoot {
+    let leaves: Vec<Sha256Digest> = transactions.iter().map(|bytes| Sha256Digest::of(bytes)).collect();
+    merkle::root(&leaves)
+}
+
 /// Writes blocks' transactions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyWriter {
@@ -52,20 +68,13 @@ impl BodyWriter {
         if fault == Some(Fault::Fork) {
             plan.add_smuggled_transaction();
         }
-        let mut list = Packer::new(AssetPacking::Legacy, Symbols::Testnet);
-        list.varint(plan.transactions.len() as u32);
-        let mut leaves = Vec::with_capacity(plan.transactions.len());
-        for (position, transaction) in plan.transactions.iter().enumerate() {
-            let foreign = fault == Some(Fault::ForeignTransactionSignature) && position == 0;
-            let bytes = self.transaction(transaction, reference, foreign);
-            leaves.push(Sha256Digest::of(&bytes));
-            list.raw(&bytes);
-        }
-        let merkle_root = merkle::root(&leaves);
+        let foreign = fault == Some(Fault::ForeignTransactionSignature);
+        let list = self.transactions(&plan, reference, foreign);
+        let merkle_root = merkle_root(&list);
         let transactions = if fault == Some(Fault::AlteredBody) {
             self.altered(&plan, reference)
         } else {
-            list.into_bytes()
+            packed_list(&list)
         };
         Written {
             plan,
@@ -73,6 +82,14 @@ impl BodyWriter {
             transactions,
             merkle_root,
         }
+    }
+
+    /// The packed transactions of a block. With `foreign`, a stranger's key signs the first one.
+    pub(super) fn transactions(self, plan: &BlockPlan, reference: BlockId, foreign: bool) -> Vec<Vec<u8>> {
+        let transactions = plan.transactions.iter().enumerate();
+        transactions
+            .map(|(position, transaction)| self.transaction(transaction, reference, foreign && position == 0))
+            .collect()
     }
 
     /// The transactions of a block with one more than its Merkle root knows.

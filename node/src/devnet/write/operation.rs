@@ -25,7 +25,11 @@ impl Writer<'_> {
     /// Appends one operation.
     pub(super) fn write(&mut self, planned: Planned) {
         match planned {
-            Planned::AccountCreate { creator, account } => self.account_create(creator, account),
+            Planned::AccountCreate {
+                creator,
+                account,
+                generation,
+            } => self.account_create(creator, account, generation),
             Planned::AccountUpdate {
                 account,
                 changes,
@@ -146,7 +150,7 @@ impl Writer<'_> {
         Authority::of_key(self.public(account, Role::Owner, generation))
     }
 
-    fn account_create(&mut self, creator: u32, account: u32) {
+    fn account_create(&mut self, creator: u32, account: u32, generation: u32) {
         let metadata = if self.rng.percent(50) {
             text::profile(account, &mut self.rng)
         } else {
@@ -157,10 +161,10 @@ impl Writer<'_> {
             fee: Asset::hive(0),
             creator: name(creator),
             new_account_name: name(account),
-            owner: self.owner(account, 0),
-            active: authority::held(self.keys, account, Role::Active, Held::FIRST),
-            posting: authority::held(self.keys, account, Role::Posting, Held::FIRST),
-            memo_key: self.public(account, Role::Memo, 0),
+            owner: self.owner(account, generation),
+            active: authority::held(self.keys, account, Role::Active, Held::one_key(generation)),
+            posting: authority::held(self.keys, account, Role::Posting, Held::one_key(generation)),
+            memo_key: self.public(account, Role::Memo, generation),
             json_metadata: Text::from(metadata.as_str()),
         }));
     }
