@@ -3,41 +3,46 @@
 //! A binary sparse Merkle trie over the paths of the registers, held in memory. It keeps paths, hashes and sizes,
 //! not values. [`scheme`] says what a root is, on one page; the rest of this module is how it is computed fast.
 //!
-//! # Interface
+//! - [`LeafBatch`] collects changes of registers and hashes their leaves.
+//! - [`Trie`] takes them in, and has the root. [`Trie::exchange`] leaves in the batch what undoes it.
+//! - [`HeldRoot`] is an older root that stays whole while the trie goes on, for another thread to read.
+//! - [`Way`] is what proofs are made of, [`Leaves`] all leaves in order, [`TrieBuilder`] makes a trie of them.
 //!
-//! ```text
-//! scheme::{NodeHash, ValueHash, leaf(), interior(), root_above(), bit()}  the commitment scheme, pure functions
+//! # How it is fast
 //!
-//! struct Leaf { hash: NodeHash, bytes: NonZeroU32 }          bytes: of key and value together
-//! struct LeafChange { path: Path, leaf: Option<Leaf> }       None: the register is removed
-//!
-//! LeafBatch::new(), clear()                                  collects changes, hashes leaves many at once
-//!     .set(path, key_bytes: usize, value: &[u8])
-//!     .remove(path)
-//!     .changes(&mut self) -> &mut [LeafChange]
-//!
-//! Trie::new(), set_threads(n), set_lanes(Lanes)
-//!     .update(&mut self, &[LeafChange]) -> Result<UpdateStats, DuplicatePath>    any order; each path once
-//!     .exchange(&mut self, &mut [LeafChange]) -> Result<UpdateStats, DuplicatePath>
-//!                  the same; the slice then holds, in path order, what was there before: exchanging it again is undo
-//!     .root(&self) -> NodeHash
-//!     .counts(&self) -> Counts
-//!     .leaf(&self, &Path) -> Option<Leaf>
-//!     .way(&self, &Path) -> Way { siblings: Vec<NodeHash>, end: Option<(Path, Leaf)> }    for proofs: the siblings
-//!                  from the root down; end None: empty subtrie; the leaf's path may be another one: absence
-//!     .leaves(&self) -> impl Iterator<Item = (Path, Leaf)>                 ascending paths
-//!     .memory(&self) -> TrieMemory { interior, leaves, bytes }
-//!     .hold(&self) -> HeldRoot                          Send + Sync; root, counts, leaf, way, leaves as above; the
-//!                  trie goes on; drop it to let go
-//! Trie::from_sorted(impl IntoIterator<Item = (Path, Leaf)>) -> Result<Trie, NotAscending>
-//! TrieBuilder::new(), push(path, leaf) -> Result<(), NotAscending>, finish() -> Trie
-//!
-//! struct UpdateStats { registers: i64, bytes: i64, lowest_height: u16 }    height: 256 at the root, 0 below the last bit
-//! ```
+//! - The trie is split by the first bits of the paths into subtries with memory of their own, which threads can
+//!   change side by side. What one subtrie touches in a batch also stays in a core's cache from the way down, when
+//!   it is read, to the way up, when it is hashed.
+//! - Nodes are in arrays, by 32-bit index (`arena`). Both children's hashes are one line of the cache.
+//! - A batch is sorted once and goes down breadth first; dirty nodes are hashed level by level, sixteen at a time
+//!   (`update`, `lanes`).
+//! - Nodes are changed in place. Those that a held root has too are copied before (`holds`).
+//! - Nothing is allocated by an update that adds nothing, once batches of its size have been made.
 
+mod arena;
+mod batch;
+mod build;
+mod handle;
+mod hold;
+mod holds;
+mod lanes;
+mod leaf;
+mod leaves;
 pub mod scheme;
+mod sorted;
+mod subtrie;
+mod top;
+mod update;
 
 #[cfg(test)]
 mod tests;
 
+pub use batch::LeafBatch;
+pub use build::TrieBuilder;
+pub use handle::{Trie, TrieMemory};
+pub use hold::HeldRoot;
+pub use lanes::Lanes;
+pub use leaf::{DuplicatePath, Leaf, LeafChange, NotAscending, UpdateStats};
+pub use leaves::Leaves;
 pub use scheme::{NodeHash, ValueHash};
+pub use top::Way;

@@ -1,1 +1,2 @@
+mod lanes;
 mod scheme;
