@@ -7,6 +7,7 @@ use rocksdb::WriteBatch;
 use crate::counts::Counts;
 use crate::error::StateError;
 use crate::head::Head;
+use crate::keeper::Changes;
 use crate::local::LocalChanges;
 use crate::store::Store;
 use crate::tuning::{LOCAL, REGISTERS};
@@ -43,7 +44,14 @@ pub(crate) struct Prepared {
 
 /// Gathers the changes. Registers go in path order, which is the order of the write buffer, so that neighbours in
 /// the batch are neighbours there.
-pub(crate) fn prepare(store: &Store, set: &WorkingSet, local: &LocalChanges) -> Result<Prepared, StateError> {
+///
+/// `changes` gets the registers too, for the trie.
+pub(crate) fn prepare(
+    store: &Store,
+    set: &WorkingSet,
+    local: &LocalChanges,
+    mut changes: Option<&mut Changes>,
+) -> Result<Prepared, StateError> {
     let start = Instant::now();
     let counts = store
         .counts()
@@ -63,6 +71,11 @@ pub(crate) fn prepare(store: &Store, set: &WorkingSet, local: &LocalChanges) -> 
         } else if stored {
             batch.delete_cf(registers, path.as_bytes());
             removed += 1;
+        } else {
+            continue;
+        }
+        if let Some(changes) = &mut changes {
+            changes.push(*path, record);
         }
     }
     let local_changes = local.write_to(&mut batch, store.family(LOCAL));

@@ -2,14 +2,18 @@
 
 use std::path::Path as FilePath;
 
-use rocksdb::DBRawIterator;
+use rocksdb::{DB, DBRawIterator};
 
 use crate::error::{Activity, StateError};
 use crate::path::Path;
 use crate::record;
+use crate::tuning::{self, REGISTERS};
 
 /// A key and its value, lent.
 pub type Entry<'a> = (&'a [u8], &'a [u8]);
+
+/// A path with the key and the value there, lent.
+pub(crate) type PlacedEntry<'a> = (Path, &'a [u8], &'a [u8]);
 
 /// Steps of a cursor over RocksDB.
 struct Steps<'a> {
@@ -53,6 +57,16 @@ impl<'a> RegisterCursor<'a> {
         }
     }
 
+    /// A cursor over all registers of a store's database.
+    pub(crate) fn over_all(db: &'a DB, dir: &'a FilePath) -> Self {
+        let family = db
+            .cf_handle(REGISTERS)
+            .expect("every column family is opened with the database");
+        let mut iterator = db.raw_iterator_cf_opt(family, tuning::scan());
+        iterator.seek_to_first();
+        Self::new(iterator, dir)
+    }
+
     /// The key and value of the next register, `None` at the end. They are lent until the next call.
     ///
     /// # Errors
@@ -63,6 +77,11 @@ impl<'a> RegisterCursor<'a> {
         reason = "an iterator cannot lend, and this can fail"
     )]
     pub fn next(&mut self) -> Result<Option<Entry<'_>>, StateError> {
+        Ok(self.next_with_path()?.map(|(_, key, value)| (key, value)))
+    }
+
+    /// The same with the register's path, which is where it is stored.
+    pub(crate) fn next_with_path(&mut self) -> Result<Option<PlacedEntry<'_>>, StateError> {
         let dir = self.steps.dir;
         let Some((path, stored)) = self.steps.next()? else {
             return Ok(None);
@@ -72,7 +91,7 @@ impl<'a> RegisterCursor<'a> {
             length: path.len(),
         })?;
         match record::split(stored) {
-            Ok(register) => Ok(Some(register)),
+            Ok((key, value)) => Ok(Some((Path::from_bytes(path), key, value))),
             Err(source) => Err(StateError::CorruptRegister {
                 dir: dir.to_path_buf(),
                 path: Path::from_bytes(path),

@@ -165,6 +165,14 @@ pub enum StateError {
         /// The block that it holds the state of.
         found: Option<Head>,
     },
+    /// There is no trie, and so no root.
+    #[error("the trie over the state in {} was given up: {reason}", dir.display())]
+    TrieLost {
+        /// The store's directory.
+        dir: PathBuf,
+        /// Why.
+        reason: Box<str>,
+    },
     /// The store was opened read-only and was to be written.
     #[error("the state in {} was opened read-only", dir.display())]
     ReadOnly {

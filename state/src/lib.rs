@@ -10,7 +10,9 @@
 //!   changes of a failed block back, and makes everything durable in one atomic, synced write together with
 //!   the head.
 //! - [`CommitPolicy`] says when such a write is due.
-//! - [`trie`] gives a state one root hash that commits to all of its registers.
+//! - [`trie`] gives a state one root hash that commits to all of its registers. [`Registers::keep_trie`] keeps one beside the writer,
+//!   [`trie_file`] is how it outlives the process, [`proof`] what it proves about single registers, and [`check`] looks
+//!   over a whole state with it.
 //! - [`RestorePoints`] are whole states of earlier blocks, kept beside the present one for the price of hard links.
 //!
 //! ```
@@ -46,6 +48,7 @@
 
 mod batch;
 mod cache;
+pub mod check;
 mod commit;
 mod counts;
 mod cursor;
@@ -54,19 +57,24 @@ mod error;
 mod head;
 mod hex;
 mod journal;
+mod keeper;
 mod local;
 mod metadata;
 mod open;
 mod options;
 mod path;
 mod policy;
+pub mod proof;
 mod read_only;
 mod record;
 mod registers;
 mod restore;
+mod roots;
 mod sessions;
 mod store;
+mod stream;
 pub mod trie;
+pub mod trie_file;
 mod tuning;
 mod working_set;
 
@@ -78,6 +86,7 @@ pub use cursor::{Entry, LocalCursor, RegisterCursor};
 pub use digest::StateDigest;
 pub use error::{Activity, StateError};
 pub use head::Head;
+pub use keeper::TrieOptions;
 pub use metadata::{FORMAT_VERSION, MetadataError};
 pub use options::StoreOptions;
 pub use path::Path;
@@ -85,4 +94,5 @@ pub use policy::CommitPolicy;
 pub use record::{MAX_KEY_BYTES, MAX_VALUE_BYTES, RecordError};
 pub use registers::Registers;
 pub use restore::{RestorePoint, RestorePoints, Settled, restore, settle};
+pub use roots::StateRoot;
 pub use store::Store;

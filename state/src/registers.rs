@@ -1,6 +1,7 @@
 //! The writer's working set over a store.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::batch::{Batch, Values};
 use crate::cache::{CacheStats, SlotNumber};
@@ -8,10 +9,12 @@ use crate::commit::{self, CommitStats};
 use crate::counts::Counts;
 use crate::error::{Activity, StateError};
 use crate::head::Head;
+use crate::keeper::{Changes, TrieKeeper, TrieOptions};
 use crate::local::LocalChanges;
 use crate::path::Path;
-use crate::record::{MAX_KEY_BYTES, MAX_VALUE_BYTES, Record};
+use crate::record::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::restore::RestorePoint;
+use crate::roots::StateRoot;
 use crate::store::Store;
 use crate::working_set::WorkingSet;
 
@@ -21,6 +24,8 @@ use crate::working_set::WorkingSet;
 /// Changes stay in memory until [`Self::commit`] and are lost when the value is dropped before. The caller keeps
 /// them bounded by committing in time; see [`CommitPolicy`](crate::CommitPolicy).
 pub struct Registers {
+    /// Dropped before the store, which it shares the database with.
+    trie: Option<TrieKeeper>,
     store: Store,
     set: WorkingSet,
     local: LocalChanges,
@@ -51,6 +56,7 @@ impl Registers {
     fn over(store: Store) -> Self {
         let set = WorkingSet::new(store.register_cache_bytes());
         Self {
+            trie: None,
             store,
             set,
             local: LocalChanges::default(),
@@ -68,7 +74,51 @@ impl Registers {
     /// Gives the store back and drops what was not committed.
     #[must_use]
     pub fn into_store(self) -> Store {
+        drop(self.trie);
         self.store
+    }
+
+    #[cfg(test)]
+    pub(crate) fn keeper(&self) -> Option<&TrieKeeper> {
+        self.trie.as_ref()
+    }
+
+    /// Keeps the trie over the registers from now on, brought up to date at every commit by a thread of its own. Returns
+    /// at once: the trie is read or made meanwhile.
+    ///
+    /// # Errors
+    /// [`StateError::BlockOpen`] while a block is open, [`StateError::ReadOnly`], [`StateError::Files`] when there can be
+    /// no thread.
+    pub fn keep_trie(&mut self, options: TrieOptions) -> Result<(), StateError> {
+        if self.set.in_block() {
+            return Err(StateError::BlockOpen);
+        }
+        if self.store.is_read_only() {
+            return Err(StateError::ReadOnly {
+                dir: self.store.dir().to_path_buf(),
+            });
+        }
+        self.trie = Some(TrieKeeper::start(&self.store, options)?);
+        Ok(())
+    }
+
+    /// The root of the last commit; `None` when no trie is kept, or it is not there by `end`. Without an end it is waited
+    /// for.
+    ///
+    /// # Errors
+    /// [`StateError::TrieLost`].
+    pub fn root(&self, end: Option<Instant>) -> Result<Option<StateRoot>, StateError> {
+        self.trie.as_ref().map_or(Ok(None), |trie| trie.root(end))
+    }
+
+    /// Writes the trie file of the last commit, for the next start. False when there is none to be written: no trie is
+    /// kept, it has no file, nothing was ever committed, or the trie is not there by `end`.
+    ///
+    /// # Errors
+    /// [`StateError::TrieLost`]; [`StateError::Files`], [`StateError::DiskFull`] or [`StateError::Database`] when it
+    /// cannot be written. The state is as good as before.
+    pub fn write_trie_file(&self, end: Option<Instant>) -> Result<bool, StateError> {
+        self.trie.as_ref().map_or(Ok(false), |trie| trie.write_file(end))
     }
 
     /// Goes on with the state of a restore point; everything since is lost. See [`Store::restore`].
@@ -76,7 +126,12 @@ impl Registers {
     /// # Errors
     /// As [`Store::restore`].
     pub fn restore(self, point: &RestorePoint) -> Result<Self, StateError> {
-        Self::new(self.store.restore(point)?)
+        let trie = self.trie.map(|trie| trie.options().clone());
+        let mut registers = Self::new(self.store.restore(point)?)?;
+        if let Some(options) = trie {
+            registers.keep_trie(options)?;
+        }
+        Ok(registers)
     }
 
     /// The head of the last commit.
@@ -279,14 +334,26 @@ impl Registers {
                 dir: self.store.dir().to_path_buf(),
             });
         }
-        let prepared = commit::prepare(&self.store, &self.set, &self.local)?;
+        let mut changes = self
+            .trie
+            .is_some()
+            .then(|| Changes::with_room(self.set.dirty_count()));
+        let prepared = commit::prepare(&self.store, &self.set, &self.local, changes.as_mut())?;
+        if let (Some(trie), Some(changes)) = (&self.trie, changes) {
+            trie.changes(changes);
+        }
         match commit::write(&mut self.store, prepared, head) {
             Ok(stats) => {
+                if let Some(trie) = &self.trie {
+                    trie.committed(head, self.store.counts());
+                }
                 self.set.committed();
                 self.local.committed();
                 Ok(stats)
             }
             Err(source) => {
+                // It has changes that the store has not.
+                self.trie = None;
                 let error = |source| StateError::database(self.store.dir(), Activity::Commit, source);
                 self.dead = Some(Arc::new(error(source.clone())));
                 Err(error(source))

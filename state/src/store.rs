@@ -5,6 +5,7 @@
 //! digest) and the default one with the metadata record (see `metadata.rs`).
 
 use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use rocksdb::{ColumnFamily, DB, DBPinnableSlice, WriteBatch};
@@ -21,12 +22,15 @@ use crate::options::StoreOptions;
 use crate::path::Path;
 use crate::record::{self, Record};
 use crate::restore::{self, RestorePoint};
+use crate::trie::ValueHash;
+use crate::trie_file::{self, Expected, FileRecord};
 use crate::tuning::{self, LOCAL, REGISTERS};
 
 /// A state on disk. Everything that it reads is what the last commit left; what [`Registers`](crate::Registers)
 /// has changed since is not in it.
 pub struct Store {
-    db: DB,
+    /// Shared with the keeper of the trie, which is gone before the store is opened anew.
+    db: Arc<DB>,
     dir: PathBuf,
     metadata: Metadata,
     /// `None`: opened read-only.
@@ -45,7 +49,7 @@ impl Store {
         let dir = dir.as_ref();
         let (db, metadata) = open::for_writing(dir, options)?;
         Ok(Self {
-            db,
+            db: Arc::new(db),
             dir: dir.to_path_buf(),
             metadata,
             options: Some(options.clone()),
@@ -62,7 +66,7 @@ impl Store {
         let dir = dir.as_ref();
         let (db, metadata) = open::for_reading(dir)?;
         Ok(Self {
-            db,
+            db: Arc::new(db),
             dir: dir.to_path_buf(),
             metadata,
             options: None,
@@ -135,11 +139,7 @@ impl Store {
     /// A cursor over all registers in path order.
     #[must_use]
     pub fn registers(&self) -> RegisterCursor<'_> {
-        let mut iterator = self
-            .db
-            .raw_iterator_cf_opt(self.family(REGISTERS), tuning::scan());
-        iterator.seek_to_first();
-        RegisterCursor::new(iterator, &self.dir)
+        RegisterCursor::over_all(&self.db, &self.dir)
     }
 
     /// Calls a function with the key and value of every register, in path order.
@@ -231,6 +231,30 @@ impl Store {
         Self::open(dir, &options)
     }
 
+    /// What the store knows of its trie file.
+    pub(crate) fn trie_file_record(&self) -> Option<FileRecord> {
+        let stored = self.db.get_pinned(trie_file::RECORD_KEY).ok().flatten()?;
+        FileRecord::decode(&stored)
+    }
+
+    /// What a trie file must say to be this store's.
+    pub(crate) fn expected_trie_file(&self) -> Expected {
+        Expected {
+            chain: self.metadata.chain,
+            head: self.metadata.head,
+            counts: self.metadata.counts,
+            record: self.trie_file_record(),
+        }
+    }
+
+    /// The hash of the value at a path, where there is a register.
+    pub(crate) fn value_hash(&self, path: &Path) -> Result<ValueHash, StateError> {
+        let stored = self.read(path)?;
+        let (_, value) = record::split(stored.as_deref().unwrap_or_default())
+            .map_err(|source| self.corrupt(*path, source))?;
+        Ok(ValueHash::of(value))
+    }
+
     pub(crate) fn is_read_only(&self) -> bool {
         self.options.is_none()
     }
@@ -243,6 +267,10 @@ impl Store {
 
     pub(crate) fn db(&self) -> &DB {
         &self.db
+    }
+
+    pub(crate) fn shared_db(&self) -> Arc<DB> {
+        Arc::clone(&self.db)
     }
 
     /// The record at the path of a key, of a register that may not exist.

@@ -1,0 +1,116 @@
+//! Roots and proofs of a store by one walk over its registers, without a trie.
+
+use std::path::Path as FilePath;
+
+use crate::counts::Counts;
+use crate::error::StateError;
+use crate::head::Head;
+use crate::path::Path;
+use crate::proof::{End, Proof, RegisterProof, WayStream};
+use crate::store::Store;
+use crate::stream::RootStream;
+use crate::trie::scheme::{self, NodeHash, ValueHash};
+use crate::trie_file::TrieFileError;
+
+/// The root of a state, and what it is the root of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateRoot {
+    /// The block after which the registers are so; `None` before the first commit.
+    pub head: Option<Head>,
+    /// The root over them.
+    pub root: NodeHash,
+    /// How many there are, and their bytes.
+    pub counts: Counts,
+}
+
+/// Registers between two calls of what shows progress.
+const STEP: u64 = 4_096;
+
+impl Store {
+    /// The root over all registers, by reading every one of them. `progress` is told how many have been read, now and
+    /// then.
+    ///
+    /// # Errors
+    /// As [`RegisterCursor::next`](crate::RegisterCursor::next).
+    pub fn compute_root(&self, mut progress: impl FnMut(u64)) -> Result<StateRoot, StateError> {
+        let mut stream = RootStream::below(0);
+        let counts = self.walk(&mut progress, |path, hash| stream.push(path, hash))?;
+        Ok(StateRoot {
+            head: self.head(),
+            root: stream.finish(),
+            counts,
+        })
+    }
+
+    /// The root of the trie file at a path, if the file is this state's: the leaves are read, not the registers.
+    ///
+    /// # Errors
+    /// Why the file is not to be believed.
+    pub fn root_of_trie_file(&self, path: &FilePath) -> Result<StateRoot, TrieFileError> {
+        let expected = self.expected_trie_file();
+        let root = expected.root(path)?;
+        let (head, counts) = (expected.head, expected.counts);
+        Ok(StateRoot { head, root, counts })
+    }
+
+    /// The root over all registers, and the proof that a register has its value or does not exist, by reading every
+    /// register.
+    ///
+    /// # Errors
+    /// As [`compute_root`](Self::compute_root).
+    pub fn prove(&self, key: &[u8]) -> Result<(NodeHash, RegisterProof), StateError> {
+        self.prove_with(key, |_| {})
+    }
+
+    /// The same; `progress` is told how many registers have been read, now and then.
+    ///
+    /// # Errors
+    /// As [`compute_root`](Self::compute_root).
+    pub fn prove_with(
+        &self,
+        key: &[u8],
+        mut progress: impl FnMut(u64),
+    ) -> Result<(NodeHash, RegisterProof), StateError> {
+        let path = Path::of(key);
+        let mut stream = WayStream::new(path);
+        self.walk(&mut progress, |path, hash| stream.push(path, hash))?;
+        let way = stream.finish();
+        let value = self.get(key)?;
+        let end = match way.end {
+            None => End::Empty,
+            Some((found, _)) if found == path => End::Register,
+            Some((found, _)) => End::Other {
+                path: found,
+                value: self.value_hash(&found)?,
+            },
+        };
+        let proof = RegisterProof {
+            key: key.to_vec(),
+            value,
+            proof: Proof {
+                siblings: way.siblings,
+                end,
+            },
+        };
+        Ok((way.root, proof))
+    }
+
+    /// Gives each register's path and leaf, in path order.
+    fn walk(
+        &self,
+        progress: &mut impl FnMut(u64),
+        mut each: impl FnMut(Path, NodeHash),
+    ) -> Result<Counts, StateError> {
+        let mut registers = self.registers();
+        let mut counts = Counts::default();
+        while let Some((path, key, value)) = registers.next_with_path()? {
+            each(path, scheme::leaf(&path, &ValueHash::of(value)));
+            counts.registers += 1;
+            counts.bytes += (key.len() + value.len()) as u64;
+            if counts.registers % STEP == 0 {
+                progress(counts.registers);
+            }
+        }
+        Ok(counts)
+    }
+}
