@@ -29,6 +29,7 @@ mod due;
 mod duplicates;
 mod error;
 mod evaluate;
+mod finality;
 mod genesis;
 mod hardforks;
 pub mod identity;
@@ -46,4 +47,5 @@ pub mod time_queue;
 pub mod validate;
 
 pub use error::{BlockFault, OpenError, OperationFault, RuleError, TransactionFault};
+pub use finality::Finality;
 pub use state::{AppliedBlock, Head, IdentityState, Validation};

@@ -8,7 +8,7 @@
 //!
 //! - [`checkpoint`]: the trusted `[number, id]` pairs.
 //! - [`pipeline`]: from stored bytes to blocks that are whole in themselves.
-//! - [`writer`]: the one thread that applies blocks.
+//! - [`writer`]: the one thread that applies blocks. [`fork`]: what lies above the last irreversible block.
 //! - [`replay`](mod@replay): the source that is a file. [`download`]: the source that is a set of peers, known only
 //!   through a trait of its own.
 //! - [`preverify`]: are a log's headers on the chain of the checkpoints? Asked before anything of it is applied.
@@ -19,6 +19,7 @@
 
 pub mod checkpoint;
 pub mod download;
+pub mod fork;
 mod header_chain;
 mod log_ids;
 mod past;
@@ -36,4 +37,4 @@ pub use header_chain::{Break, HeaderChain, Link};
 pub use log_ids::{block_error, id_if_there, link_of, read_id};
 pub use past::{PastCheckpointError, check_past};
 pub use step_back::Disputed;
-pub use view::{ChainView, Heads};
+pub use view::{ChainView, Heads, ReversibleBlocks};

@@ -87,7 +87,7 @@ fn the_demo_ends_with_a_table_of_two_equal_nodes() {
 
 #[test]
 fn stop_at_block_goes_on_serving() {
-    let chain = Devnet::generate(300, &[]);
+    let chain = Devnet::generate(300, &["--witnesses", "1"]);
     let (port, own) = (free_port(), free_port());
     let _seed = chain.seed(port);
     let lines =
@@ -113,7 +113,7 @@ fn stop_at_block_goes_on_serving() {
 
 #[test]
 fn exit_at_block_below_a_checkpoint_proves_its_blocks_all_the_same() {
-    let chain = Devnet::generate(300, &[]);
+    let chain = Devnet::generate(300, &["--witnesses", "1"]);
     let port = free_port();
     let _seed = chain.seed(port);
     let point = chain.checkpoint(250);

@@ -7,6 +7,8 @@ use serde_json::Value;
 
 const BLOCKS: u32 = 2_000;
 const LAST: &str = "2000";
+/// With one witness each block is irreversible at once, so that the whole chain is kept.
+const ONE_WITNESS: &[&str] = &["--witnesses", "1"];
 
 /// Head and state that the chain must end with.
 fn expected(chain: &Devnet) -> Value {
@@ -54,7 +56,7 @@ fn node_on_small_disk(test: &str, chain: &Devnet, lines: &str) -> Option<(SmallD
 
 #[test]
 fn a_sync_pauses_serves_and_goes_on_when_there_is_room() {
-    let chain = Devnet::generate(BLOCKS, &[]);
+    let chain = Devnet::generate(BLOCKS, ONE_WITNESS);
     let whole = expected(&chain);
     let (seed_port, own_port) = (free_port(), free_port());
     let lines = format!("p2p-seed-node = 127.0.0.1:{seed_port}\np2p-endpoint = 127.0.0.1:{own_port}\n");
@@ -94,7 +96,7 @@ fn a_sync_pauses_serves_and_goes_on_when_there_is_room() {
 
 #[test]
 fn a_replay_pauses_and_can_be_ended_and_begun_again() {
-    let chain = Devnet::generate(BLOCKS, &[]);
+    let chain = Devnet::generate(BLOCKS, ONE_WITNESS);
     let whole = expected(&chain);
     let Some((disk, folder)) = node_on_small_disk("disk full, replay", &chain, "") else {
         return;
@@ -134,7 +136,7 @@ fn a_replay_pauses_and_can_be_ended_and_begun_again() {
 /// The reserve is there so that no write is refused. Somebody else may take the room between the look and the write.
 #[test]
 fn a_write_that_is_refused_all_the_same_costs_nothing_but_time() {
-    let chain = Devnet::generate(BLOCKS, &[]);
+    let chain = Devnet::generate(BLOCKS, ONE_WITNESS);
     let whole = expected(&chain);
     let port = free_port();
     let lines = format!("p2p-seed-node = 127.0.0.1:{port}\n");

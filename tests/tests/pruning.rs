@@ -9,6 +9,8 @@ use cairn_tests::{Devnet, Finished, Running, cairn, copy_files, free_port};
 
 /// Devnets have 400 blocks in a part: four full parts and one that grows.
 const BLOCKS: u32 = 1_700;
+/// With one witness each block is irreversible at once, so that the whole chain is kept.
+const ONE_WITNESS: &[&str] = &["--witnesses", "1"];
 
 /// The files of a log, sorted.
 fn log_files(node: &Path) -> Vec<String> {
@@ -44,7 +46,7 @@ fn run_to(folder: &str, block: u32) -> Finished {
 
 #[test]
 fn a_sync_ends_with_the_same_state_whatever_is_kept_of_the_log() {
-    let chain = Devnet::generate(BLOCKS, &[]);
+    let chain = Devnet::generate(BLOCKS, ONE_WITNESS);
     let port = free_port();
     let seed = chain.seed(port);
     let points: String = [1_000, 1_600]
@@ -115,7 +117,7 @@ fn a_sync_ends_with_the_same_state_whatever_is_kept_of_the_log() {
 
 #[test]
 fn a_replay_in_the_own_folder_removes_parts_and_every_log_command_reads_the_rest() {
-    let chain = Devnet::generate(BLOCKS, &[]);
+    let chain = Devnet::generate(BLOCKS, ONE_WITNESS);
     let port = free_port();
     let seed = chain.seed(port);
     let lines = format!("p2p-seed-node = 127.0.0.1:{port}\n");

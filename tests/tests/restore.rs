@@ -28,6 +28,9 @@ impl Bench {
             &blocks.to_string(),
             "--profile",
             profile,
+            // Each block is irreversible at once, so that a sync keeps the whole chain.
+            "--witnesses",
+            "1",
             "--out",
         ];
         let words = words

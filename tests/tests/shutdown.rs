@@ -101,7 +101,8 @@ fn a_replay_in_full_validation_ends_in_time_and_is_gone_on_with() {
 
 #[test]
 fn a_sync_ends_in_time_and_is_gone_on_with() {
-    let chain = Devnet::generate(BLOCKS, &[]);
+    // With one witness each block is irreversible at once, so that the whole chain is kept.
+    let chain = Devnet::generate(BLOCKS, &["--witnesses", "1"]);
     let log = chain.path("seed/blockchain");
     let whole = whole(&chain, log.to_str().unwrap());
     let port = free_port();

@@ -47,8 +47,10 @@ pub struct FinalRecord {
     pub error: Option<String>,
     /// The chain's name.
     pub chain: String,
-    /// The last applied block.
+    /// The last applied block that is kept: above the last checkpoint the last irreversible one.
     pub head: HeadRecord,
+    /// Applied blocks above it, which could still be taken back: they are fetched again by the next run.
+    pub reversible_blocks: usize,
     /// Blocks applied by this run.
     pub blocks: u64,
     /// Transactions in them.
@@ -65,6 +67,8 @@ pub struct FinalRecord {
     pub checkpoints_ahead: usize,
     /// Undo sessions opened by this run.
     pub undo_sessions: u64,
+    /// Switches to another fork.
+    pub fork_switches: u64,
     /// Last block that a crash cannot lose.
     pub durable_block: u32,
     /// The registers after the run.
@@ -133,6 +137,7 @@ impl FinalRecord {
                 id: head.id.to_string(),
                 time: head.time.to_string(),
             },
+            reversible_blocks: chain.reversible_len(),
             blocks: meter.blocks.load(Relaxed),
             transactions: meter.transactions.load(Relaxed),
             operations: meter.operations.load(Relaxed),
@@ -148,6 +153,7 @@ impl FinalRecord {
                 .filter(|point| point.number > head.number)
                 .count(),
             undo_sessions: meter.undo_sessions.load(Relaxed),
+            fork_switches: meter.fork_switches.load(Relaxed),
             durable_block: meter.durable.load(Relaxed),
             state: StateRecord {
                 registers: digest.map_or(counts.registers, |digest| digest.registers),

@@ -13,7 +13,7 @@ use cairn_chain::BlockId;
 use super::network::{BlockNetwork, Misbehavior};
 use super::shared::Shared;
 use crate::pipeline::{Origin, PrepareError};
-use crate::writer::{BlockFault, Rejected, Rejection};
+use crate::writer::{AsideBlock, BlockFault, Rejected, Rejection, SetAside};
 
 /// Peers that must have sent the same block before the fault is taken to be on this side.
 const AGREEING_PEERS: usize = 3;
@@ -36,6 +36,8 @@ pub(super) struct Blame {
     /// The block in dispute; 0 none.
     disputed: u32,
     suspects: BTreeMap<Arc<str>, Suspect>,
+    /// The last block that had no parent here.
+    unlinked: Option<BlockId>,
 }
 
 /// What a fault says of the sender.
@@ -55,6 +57,7 @@ impl Blame {
             proven_through,
             disputed: 0,
             suspects: BTreeMap::new(),
+            unlinked: None,
         }
     }
 
@@ -66,7 +69,7 @@ impl Blame {
             BlockFault::Prepare(PrepareError::Decode(_)) => Says::Nothing,
             BlockFault::Prepare(_) => Says::Guilty,
             BlockFault::Link { .. } | BlockFault::Rule(_) if number <= self.proven_through => Says::Innocent,
-            BlockFault::Link { .. } | BlockFault::Rule(_) => Says::Nothing,
+            BlockFault::Link { .. } | BlockFault::Rule(_) | BlockFault::Remembered(_) => Says::Nothing,
         }
     }
 
@@ -110,7 +113,15 @@ impl Rejected for Blame {
         };
         let reason = fault.to_string();
         tracing::warn!(target: "sync", "block {number} from {peer} was refused: {reason}");
-        match self.judge(number, fault) {
+        let says = self.judge(number, fault);
+        if !rejection.next_of_head {
+            // Whoever sends a branch has applied it: no honest peer has one that breaks a rule.
+            if says != Says::Innocent {
+                self.accuse(peer, number, reason);
+            }
+            return false;
+        }
+        match says {
             Says::Innocent => {
                 tracing::error!(
                     target: "sync",
@@ -140,6 +151,25 @@ impl Rejected for Blame {
             }
         }
         self.shared.lock().rewind(number, peer);
+        self.shared.changed.notify_one();
+        true
+    }
+
+    fn set_aside(&mut self, block: &AsideBlock<'_>) -> bool {
+        let SetAside::Unlinked { previous } = block.why else {
+            return false;
+        };
+        let Origin::Peer(peer) = block.origin else {
+            return false;
+        };
+        // The blocks behind it have no parent here for the same reason.
+        let follows = self.unlinked == Some(previous);
+        self.unlinked = Some(block.id);
+        if follows {
+            return true;
+        }
+        tracing::debug!(target: "sync", "block {} of {peer} continues {previous}, which is not here", block.number);
+        self.shared.lock().rewind(block.number, peer);
         self.shared.changed.notify_one();
         true
     }
@@ -228,6 +258,7 @@ mod tests {
             id: Some(BlockId([tail; 20])),
             origin: &Origin::Peer(Arc::from(peer)),
             fault: &fault,
+            next_of_head: true,
         })
     }
 
@@ -284,6 +315,7 @@ mod tests {
             id: None,
             origin: &Origin::Peer(Arc::from("a")),
             fault: &fault,
+            next_of_head: true,
         }));
         assert_eq!(*peers.accused.lock().unwrap(), ["a"]);
     }

@@ -17,7 +17,7 @@ use super::scheduler::{Scheduler, SchedulerOptions};
 use super::shared::Shared;
 use crate::pipeline::{Pipeline, PipelineOptions, PrepareContext};
 use crate::stats::Meter;
-use crate::writer::{ChainWriter, Ended, ProgressStyle, RunOptions, WriterError, WriterLoop};
+use crate::writer::{ChainWriter, Ended, ProgressStyle, RunOptions, SystemClock, WriterError, WriterLoop};
 
 /// What to do when all peers contradict a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl SyncError {
 /// # Errors
 /// [`SyncError`].
 pub fn sync(
-    chain: ChainWriter,
+    mut chain: ChainWriter,
     network: &Arc<dyn BlockNetwork>,
     context: &PrepareContext,
     options: SyncOptions,
@@ -104,6 +104,7 @@ pub fn sync(
     };
     // A replay before may have known its way in bytes; of the peers' blocks nobody does.
     meter.target_bytes.store(0, Relaxed);
+    chain.follow_forks(Box::new(SystemClock));
     let (head, checkpoints) = (chain.head(), chain.checkpoints().clone());
     let proven_through = checkpoints.last_number();
     let proof = ProofOptions {

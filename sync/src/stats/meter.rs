@@ -107,6 +107,8 @@ pub struct Meter {
     pub durable: AtomicU32,
     /// Undo sessions opened so far.
     pub undo_sessions: AtomicU64,
+    /// Switches to another fork so far.
+    pub fork_switches: AtomicU64,
 }
 
 /// The counters at one moment.
@@ -153,6 +155,16 @@ pub struct MeterReading {
 }
 
 impl Meter {
+    /// An undo session was opened.
+    pub(crate) fn note_session(&self) {
+        self.undo_sessions.fetch_add(1, Relaxed);
+    }
+
+    /// Blocks are taken back for those of another fork.
+    pub(crate) fn note_switch(&self) {
+        self.fork_switches.fetch_add(1, Relaxed);
+    }
+
     /// Reads all counters.
     pub fn read(&self) -> MeterReading {
         MeterReading {

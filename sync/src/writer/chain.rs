@@ -1,33 +1,26 @@
 //! The chain as the writer owns it: state, tail of the block log, checkpoints.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use cairn_block_log::{BlockLogWriter, SetAside};
-use cairn_chain::BlockId;
 use cairn_rules::{Head, IdentityState, RuleError, Validation};
 use cairn_state::{CommitPolicy, RestorePoint, RestorePoints};
 
-use super::error::{BlockFault, Contradiction, WriterError};
+use super::error::{BlockFault, WriterError};
+use super::forks::Forks;
+use super::log_tail::LogTail;
+use super::reached::{IsLast, Milestones};
 use super::restore_points::Keeper;
 use crate::checkpoint::{Checkpoint, Checkpoints};
-use crate::pipeline::{LogEntry, PreparedBlock};
+use crate::pipeline::PreparedBlock;
 use crate::room::{Needs, Room, Shortage};
 use crate::stats::{Meter, Phase};
 use crate::view::ChainView;
 
-/// Reached checkpoints that are kept for the final record. With a `checkpoint-file` of thousands of
-/// lines all are counted and logged, and the last ones are kept.
-const KEPT_REACHED: usize = 10_000;
-
 /// Undo sessions that are kept with `undo_sessions`: a round of witnesses, about as many as hived keeps.
 const UNDO_DEPTH: u32 = 21;
-
-/// Bytes that may go into the log before the disks are looked at again. Lower, the system is asked more often than
-/// needed; higher, more must be kept free.
-const LOG_STEP: u64 = 4 << 20;
 
 /// What a chain writer is made of.
 #[derive(Debug)]
@@ -58,26 +51,24 @@ pub struct ChainWriterOptions {
 /// Applies blocks in order.
 #[derive(Debug)]
 pub struct ChainWriter {
-    state: IdentityState,
-    log: Option<BlockLogWriter>,
-    keep_parts: Option<u32>,
+    pub(super) state: IdentityState,
+    pub(super) log: LogTail,
     undo_sessions: bool,
     room: Box<dyn Room>,
-    /// Bytes that went into the log since the disks were looked at.
-    unwatched: u64,
     /// A write failed, or there was no room for one: nothing more is written, the last commit stands.
-    given_up: bool,
-    checkpoints: Checkpoints,
+    pub(super) given_up: bool,
+    pub(super) milestones: Milestones,
     policy: CommitPolicy,
     live: bool,
-    meter: Arc<Meter>,
+    pub(super) meter: Arc<Meter>,
     view: Arc<ChainView>,
     durable: Head,
-    blocks_since_commit: u32,
+    /// Blocks that a commit would make durable.
+    pub(super) blocks_since_commit: u32,
     last_commit: Instant,
-    next_checkpoint: Option<Checkpoint>,
-    reached: VecDeque<Checkpoint>,
     keeper: Option<Keeper>,
+    /// What lies above the last irreversible block; `None`: blocks come in order and are irreversible at once.
+    pub(super) forks: Option<Forks>,
 }
 
 impl ChainWriter {
@@ -100,28 +91,23 @@ impl ChainWriter {
         } = options;
         state.set_undo_sessions(undo_sessions);
         let head = state.head();
-        if let Some(log) = &log {
-            let log_head = log.head().map_or(0, |id| id.number());
-            if log_head < head.number {
-                return Err(WriterError::LogBehindState {
-                    log_head,
-                    state_head: head.number,
-                });
-            }
+        let log = LogTail::new(log, keep_parts);
+        if let Some(log_head) = log.head_number().filter(|log_head| *log_head < head.number) {
+            return Err(WriterError::LogBehindState {
+                log_head,
+                state_head: head.number,
+            });
         }
         meter.head.set(head.number, head.time.0);
         meter.durable.store(head.number, Relaxed);
-        view.publish(|heads| (heads.head, heads.durable) = (Some(head), Some(head)));
-        let next_checkpoint = checkpoints.next_after(head.number);
+        view.begin_at(head);
         Ok(Self {
             state,
             log,
-            keep_parts,
             undo_sessions,
             room,
-            unwatched: 0,
             given_up: false,
-            checkpoints,
+            milestones: Milestones::new(checkpoints, head.number),
             policy,
             live: false,
             meter,
@@ -129,9 +115,8 @@ impl ChainWriter {
             durable: head,
             blocks_since_commit: 0,
             last_commit: Instant::now(),
-            next_checkpoint,
-            reached: VecDeque::new(),
             keeper: restore_points.map(Keeper::new),
+            forks: None,
         })
     }
 
@@ -140,15 +125,14 @@ impl ChainWriter {
     /// # Errors
     /// [`WriterError::Log`]; [`WriterError::LogBehindState`] when the state has those blocks.
     pub fn set_log_aside_after(&mut self, head: u32) -> Result<Option<SetAside>, WriterError> {
-        let Some(log) = &mut self.log else { return Ok(None) };
         let state_head = self.state.head().number;
-        if head < state_head {
+        if self.log.head_number().is_some() && head < state_head {
             return Err(WriterError::LogBehindState {
                 log_head: head,
                 state_head,
             });
         }
-        Ok(log.set_aside_after(head)?)
+        Ok(self.log.set_aside_after(head)?)
     }
 
     /// The restore points of this state.
@@ -171,19 +155,18 @@ impl ChainWriter {
             source,
         })?;
         let head = state.head();
-        let mut reached = self.reached;
-        reached.retain(|checkpoint| checkpoint.number <= head.number);
+        let mut milestones = self.milestones;
+        milestones.went_back(head.number);
         self.meter.head.set(head.number, head.time.0);
         self.meter.durable.store(head.number, Relaxed);
-        self.view
-            .publish(|heads| (heads.head, heads.durable) = (Some(head), Some(head)));
+        self.view.begin_at(head);
         Ok(Self {
             state,
             durable: head,
-            next_checkpoint: self.checkpoints.next_after(head.number),
+            milestones,
             blocks_since_commit: 0,
             last_commit: Instant::now(),
-            reached,
+            forks: None,
             ..self
         })
     }
@@ -193,23 +176,36 @@ impl ChainWriter {
         self.state.head()
     }
 
-    /// The last block that the disk keeps: the head, unless writing was [given up](Self::give_up).
+    /// The last block that cannot be taken back: the head, unless there are [forks](Self::follow_forks).
+    pub fn irreversible(&self) -> Head {
+        match &self.forks {
+            Some(forks) => forks.irreversible(),
+            None => self.state.head(),
+        }
+    }
+
+    /// The last block that the disk keeps: the last irreversible one, unless writing was [given up](Self::give_up).
     pub fn kept_head(&self) -> Head {
         if self.given_up {
             self.durable
         } else {
-            self.state.head()
+            self.irreversible()
         }
     }
 
     /// The checkpoints reached by this run, ascending; the newest ones if there are very many.
     pub fn reached(&self) -> impl Iterator<Item = Checkpoint> + '_ {
-        self.reached.iter().copied()
+        self.milestones.reached()
+    }
+
+    /// Where this writer publishes its heads.
+    pub fn view(&self) -> &Arc<ChainView> {
+        &self.view
     }
 
     /// The checkpoints of this run.
     pub fn checkpoints(&self) -> &Checkpoints {
-        &self.checkpoints
+        self.milestones.all()
     }
 
     /// The state, for reading between two blocks.
@@ -223,13 +219,28 @@ impl ChainWriter {
     /// The block is not applied and the state is at the block before, except after [`WriterError::Log`] and
     /// [`WriterError::State`], which end the writer: what is durable stays whole.
     pub fn apply(&mut self, prepared: &PreparedBlock) -> Result<(), WriterError> {
+        let number = prepared.block.number();
+        self.apply_to_state(prepared)?;
+        if self.undo_sessions {
+            self.meter.note_session();
+            self.state.irreversible(number.saturating_sub(UNDO_DEPTH));
+        }
+        self.append(prepared)?;
+        match self.milestones.note(number) {
+            Some(is_last) => self.keep_restore_point(is_last),
+            None => Ok(()),
+        }
+    }
+
+    /// Applies the block after the head to the state, and counts it.
+    pub(super) fn apply_to_state(&mut self, prepared: &PreparedBlock) -> Result<(), WriterError> {
         let PreparedBlock {
             block,
-            log_entry,
             keys,
             stored_len,
+            ..
         } = prepared;
-        let (number, id, head) = (block.number(), block.id(), self.state.head());
+        let (number, head) = (block.number(), self.state.head());
         let previous = block.block().header.previous;
         if previous != head.id {
             let fault = BlockFault::Link {
@@ -238,7 +249,9 @@ impl ChainWriter {
             };
             return Err(self.block_error(number, fault));
         }
-        self.compare_with_checkpoint(number, id)?;
+        self.milestones
+            .compare(number, block.id())
+            .map_err(WriterError::Checkpoint)?;
         // The prevalidation recovers the keys of exactly those blocks that are to be validated in full.
         let validation = keys.as_ref().map_or(Validation::Reduced, Validation::Full);
         let applied = self
@@ -248,22 +261,23 @@ impl ChainWriter {
                 RuleError::State(error) => WriterError::State(error),
                 rule => self.block_error(number, BlockFault::Rule(rule)),
             })?;
-        if self.undo_sessions {
-            self.meter.undo_sessions.fetch_add(1, Relaxed);
-            self.state.irreversible(number.saturating_sub(UNDO_DEPTH));
-        }
-        if let Err(error) = self.append(number, &id, log_entry, block.bytes()) {
-            self.given_up = true;
-            return Err(error);
-        }
-        self.blocks_since_commit += 1;
         let meter = &self.meter;
         meter.head.set(number, block.block().header.timestamp.0);
         meter.blocks.fetch_add(1, Relaxed);
         meter.transactions.fetch_add(applied.transactions as u64, Relaxed);
         meter.operations.fetch_add(applied.operations as u64, Relaxed);
         meter.stored_bytes.fetch_add(*stored_len as u64, Relaxed);
-        self.note_checkpoint(number)
+        Ok(())
+    }
+
+    /// Appends an irreversible block to the log.
+    pub(super) fn append(&mut self, prepared: &PreparedBlock) -> Result<(), WriterError> {
+        if let Err(error) = self.log.append(prepared) {
+            self.given_up = true;
+            return Err(error.into());
+        }
+        self.blocks_since_commit += 1;
+        Ok(())
     }
 
     /// Commits when the policy says so. Called between batches, not between blocks.
@@ -282,6 +296,16 @@ impl ChainWriter {
         self.live = live;
     }
 
+    pub(super) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    pub(super) fn flush_log(&mut self) -> Result<(), WriterError> {
+        let flushed = self.log.flush();
+        self.given_up |= flushed.is_err();
+        Ok(flushed?)
+    }
+
     fn is_due(&self) -> bool {
         if self.live && self.blocks_since_commit > 0 {
             return true;
@@ -293,7 +317,7 @@ impl ChainWriter {
 
     /// Whether the disks are to be looked at before the writer goes on: a commit is due, or the log has grown.
     pub fn is_room_due(&self) -> bool {
-        self.unwatched >= LOG_STEP || self.is_due()
+        self.log.is_room_due() || self.is_due()
     }
 
     /// What the next writes may take: the next commit, and what goes into the log until the disks are looked at again.
@@ -301,16 +325,13 @@ impl ChainWriter {
         let registers = self.state.registers();
         Needs {
             state: registers.store().commit_room(registers.dirty_bytes() as u64),
-            log: match self.log {
-                Some(_) => 2 * LOG_STEP,
-                None => 0,
-            },
+            log: self.log.need(),
         }
     }
 
     /// The disk that has too little room for these needs, if one has.
     pub fn shortage(&mut self, needs: Needs) -> Option<Shortage> {
-        self.unwatched = 0;
+        self.log.watched();
         self.room.shortage(needs)
     }
 
@@ -341,43 +362,32 @@ impl ChainWriter {
 
     fn write_commit(&mut self) -> Result<(), WriterError> {
         let started = Instant::now();
-        if let Some(log) = &mut self.log {
-            log.sync()?;
-        }
+        self.log.sync()?;
         let synced = started.elapsed();
+        let head = self.irreversible();
         // Blocks that came in order are not taken back; whoever opens sessions only wants to know what they cost.
-        self.state.irreversible(self.state.head().number);
+        self.state.irreversible(head.number);
         let stats = self.state.commit()?;
         self.meter
             .clock
             .reassign(Phase::WaitingForLocks, synced + stats.write);
         self.blocks_since_commit = 0;
-        let head = self.state.head();
         self.durable = head;
         self.meter.durable.store(head.number, Relaxed);
         self.view.publish(|heads| heads.durable = Some(head));
-        self.prune(head.number)
-    }
-
-    /// Removes old parts of the log, as far as the state does not need them any more.
-    fn prune(&mut self, durable: u32) -> Result<(), WriterError> {
-        let (Some(log), Some(keep)) = (&mut self.log, self.keep_parts) else {
-            return Ok(());
-        };
-        for path in log.prune(keep, durable)? {
-            tracing::info!(
-                target: "block_log",
-                "{} removed: the {keep} newest full parts are kept (block-log-split = {keep})",
-                path.display()
-            );
-        }
-        Ok(())
+        Ok(self.log.prune(head.number)?)
     }
 
     /// Publishes the head; once a batch is often enough.
-    pub fn publish_head(&self) {
-        let head = self.state.head();
-        self.view.publish(|heads| heads.head = Some(head));
+    pub fn publish_head(&mut self) {
+        let (head, irreversible) = (self.state.head(), self.irreversible());
+        let reversible = self.forks.as_mut().and_then(Forks::changed_blocks);
+        self.view.publish(|heads| {
+            (heads.head, heads.irreversible) = (Some(head), Some(irreversible));
+            if let Some(blocks) = reversible {
+                heads.reversible = blocks;
+            }
+        });
     }
 
     /// Commits and closes the log, unless the writer has [given up](Self::give_up); gives the state back.
@@ -386,8 +396,8 @@ impl ChainWriter {
     /// As [`commit`](Self::commit).
     pub fn finish(mut self) -> Result<IdentityState, WriterError> {
         self.commit()?;
-        if let Some(log) = self.log.take().filter(|_| !self.given_up) {
-            log.close()?;
+        if !self.given_up {
+            self.log.close()?;
         }
         Ok(self.state)
     }
@@ -396,73 +406,14 @@ impl ChainWriter {
     pub fn block_error(&self, number: u32, fault: BlockFault) -> WriterError {
         WriterError::Block {
             number,
-            below_checkpoint: number <= self.checkpoints.last_number(),
+            below_checkpoint: number <= self.milestones.all().last_number(),
             fault,
         }
     }
 
-    fn compare_with_checkpoint(&self, number: u32, found: BlockId) -> Result<(), WriterError> {
-        match self.next_checkpoint {
-            Some(checkpoint) if checkpoint.number == number && checkpoint.id != found => {
-                let origin = self
-                    .checkpoints
-                    .origin(number)
-                    .unwrap_or("configuration")
-                    .to_owned();
-                Err(WriterError::Checkpoint(Contradiction {
-                    number,
-                    expected: checkpoint.id,
-                    found,
-                    origin,
-                }))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn append(&mut self, number: u32, id: &BlockId, entry: &LogEntry, raw: &[u8]) -> Result<(), WriterError> {
-        let Some(log) = &mut self.log else { return Ok(()) };
-        if log.head().is_some_and(|head| number <= head.number()) {
-            return Ok(()); // The log's own tail, which is being applied again.
-        }
-        match entry {
-            LogEntry::Stored(stored) => {
-                log.append(stored, id)?;
-                self.unwatched += stored.bytes.len() as u64;
-            }
-            LogEntry::Plain | LogEntry::None => {
-                log.append_plain(number, raw, id)?;
-                self.unwatched += raw.len() as u64;
-            }
-        }
-        Ok(())
-    }
-
-    fn note_checkpoint(&mut self, number: u32) -> Result<(), WriterError> {
-        let Some(checkpoint) = self
-            .next_checkpoint
-            .filter(|checkpoint| checkpoint.number == number)
-        else {
-            return Ok(());
-        };
-        tracing::info!(target: "test_checkpoint", "Checkpoint [{number},{}] reached.", checkpoint.id);
-        if self.reached.len() == KEPT_REACHED {
-            self.reached.pop_front();
-        }
-        self.reached.push_back(checkpoint);
-        self.next_checkpoint = self.checkpoints.next_after(number);
-        if self.next_checkpoint.is_none() {
-            tracing::info!(
-                target: "test_checkpoint",
-                "Final checkpoint reached, resuming normal block validation."
-            );
-        }
-        self.keep_restore_point()
-    }
-
     /// Commits and keeps the state of the checkpoint that was just reached, if it is time.
-    fn keep_restore_point(&mut self) -> Result<(), WriterError> {
-        let (started, is_last) = (Instant::now(), self.next_checkpoint.is_none());
+    fn keep_restore_point(&mut self, IsLast(is_last): IsLast) -> Result<(), WriterError> {
+        let started = Instant::now();
         let due = |keeper: &Keeper| keeper.is_due(is_last, started);
         if self.keeper.as_ref().is_some_and(due) {
             self.commit()?;

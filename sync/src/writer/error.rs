@@ -1,7 +1,9 @@
 //! Why the writer stops.
 
+use std::sync::Arc;
+
 use cairn_block_log::LogError;
-use cairn_chain::BlockId;
+use cairn_chain::{BlockId, Time};
 use cairn_rules::registers::TableError;
 use cairn_rules::{OpenError, RuleError};
 use thiserror::Error;
@@ -25,6 +27,9 @@ pub enum BlockFault {
     /// A rule forbids it.
     #[error(transparent)]
     Rule(RuleError),
+    /// It was refused before.
+    #[error("it was refused before: {0}")]
+    Remembered(Arc<str>),
 }
 
 impl BlockFault {
@@ -37,9 +42,9 @@ impl BlockFault {
                 PrepareError::Decode(_) | PrepareError::Number { .. } | PrepareError::Merkle(_),
             )
             | BlockFault::Link { .. } => true,
-            BlockFault::Prepare(PrepareError::Signature(_) | PrepareError::Pack(_)) | BlockFault::Rule(_) => {
-                false
-            }
+            BlockFault::Prepare(PrepareError::Signature(_) | PrepareError::Pack(_))
+            | BlockFault::Rule(_)
+            | BlockFault::Remembered(_) => false,
         }
     }
 }
@@ -93,6 +98,29 @@ pub enum WriterError {
         /// Why.
         source: OpenError,
     },
+    /// Fork database and state do not fit each other: a defect of this program.
+    #[error(
+        "block {number} can neither be applied nor taken back: the fork database and the state do not fit each other. This is \
+         a defect of this program; what is durable is whole, and a start begins there"
+    )]
+    Forks {
+        /// The block.
+        number: u32,
+    },
+    /// Nothing becomes irreversible.
+    #[error(
+        "{blocks} blocks ({mebibytes} MiB) above the last irreversible block {irreversible} (of {since}) can still be taken          back, and no more are held: too few of the scheduled witnesses build on one branch. What is durable is whole.          Compare a block above {irreversible} with a node of your own, and add a checkpoint there (--checkpoint)"
+    )]
+    TooManyReversible {
+        /// Reversible blocks.
+        blocks: usize,
+        /// Their memory.
+        mebibytes: usize,
+        /// The last irreversible block.
+        irreversible: u32,
+        /// Its time.
+        since: Time,
+    },
     /// The block log is behind the state, so that appending would leave a hole.
     #[error(
         "the block log ends at block {log_head}, the state is at block {state_head}, and there is no restore point that the \
@@ -126,10 +154,12 @@ impl WriterError {
                 below_checkpoint,
                 fault,
                 ..
-            } => *below_checkpoint && !matches!(fault, BlockFault::Rule(_)),
+            } => *below_checkpoint && !matches!(fault, BlockFault::Rule(_) | BlockFault::Remembered(_)),
             WriterError::Log(_)
             | WriterError::State(_)
             | WriterError::Restore { .. }
+            | WriterError::Forks { .. }
+            | WriterError::TooManyReversible { .. }
             | WriterError::LogBehindState { .. } => false,
         }
     }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use cairn_chain::{AccountName, Time};
+
 use crate::pipeline::PreparedBlock;
 
 /// Blocks between two lines of a replay, as in hived.
@@ -24,6 +26,29 @@ pub enum ProgressStyle {
     Sync,
 }
 
+/// What the lines say of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockFacts {
+    number: u32,
+    time: Time,
+    witness: AccountName,
+    bytes: usize,
+    transactions: usize,
+}
+
+impl BlockFacts {
+    pub(super) fn of(prepared: &PreparedBlock) -> Self {
+        let block = prepared.block.block();
+        Self {
+            number: prepared.block.number(),
+            time: block.header.timestamp,
+            witness: block.header.witness,
+            bytes: prepared.block.bytes().len(),
+            transactions: block.transactions.len(),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Progress {
     style: ProgressStyle,
@@ -31,7 +56,6 @@ pub(super) struct Progress {
     blocks: u32,
     bytes: u64,
     transactions: u64,
-    live: bool,
 }
 
 impl Progress {
@@ -42,16 +66,14 @@ impl Progress {
             blocks: 0,
             bytes: 0,
             transactions: 0,
-            live: false,
         }
     }
 
-    pub(super) fn note(&mut self, prepared: &PreparedBlock, dirty_bytes: usize) {
-        let number = prepared.block.number();
-        let block = prepared.block.block();
+    pub(super) fn note(&mut self, block: BlockFacts, dirty_bytes: usize) {
+        let number = block.number;
         self.blocks += 1;
-        self.bytes += prepared.block.bytes().len() as u64;
-        self.transactions += block.transactions.len() as u64;
+        self.bytes += block.bytes as u64;
+        self.transactions += block.transactions as u64;
         match self.style {
             ProgressStyle::Replay { last } if number.is_multiple_of(REPLAY_STEP) => {
                 tracing::info!(target: "replay", "{}", replay_line(number, last, dirty_bytes));
@@ -59,33 +81,25 @@ impl Progress {
             ProgressStyle::Sync if number.is_multiple_of(SYNC_STEP) => {
                 let head = format!(
                     "Syncing Blockchain --- Got block: #{number} time: {} producer: {}",
-                    block.header.timestamp, block.header.witness
+                    block.time, block.witness
                 );
                 tracing::info!(target: "sync", "{head}{}", self.averages());
-                *self = Self {
-                    live: self.live,
-                    ..Self::new(self.style)
-                };
+                *self = Self::new(self.style);
             }
             _ => {}
         }
     }
 
-    /// Whether a sync has come within a minute of now, with hived's line when it has for the first time. Looked at once a
-    /// batch: the clock costs more than the rest of the progress.
-    pub(super) fn note_live(&mut self, head_time: u32) -> bool {
+    /// Whether a sync has come within a minute of now. Looked at once a batch: the clock costs more than the rest of the
+    /// progress.
+    pub(super) fn is_live(&self, head_time: u32) -> bool {
         if self.style != ProgressStyle::Sync {
             return false;
         }
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |time| time.as_secs());
-        let live = now.saturating_sub(u64::from(head_time)) <= LIVE_SECONDS;
-        if live && !self.live {
-            self.live = true;
-            tracing::info!(target: "sync", "entering live mode");
-        }
-        live
+        now.saturating_sub(u64::from(head_time)) <= LIVE_SECONDS
     }
 
     /// The averages cover whole steps only; a run that began between two steps has none at first.
@@ -122,9 +136,9 @@ mod tests {
     #[test]
     fn a_head_of_the_last_minute_is_live_in_a_sync() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as u32;
-        let mut sync = Progress::new(ProgressStyle::Sync);
-        assert!(!sync.note_live(now - 600) && sync.note_live(now) && !sync.note_live(now - 600));
-        assert!(!Progress::new(ProgressStyle::Replay { last: 9 }).note_live(now));
+        let sync = Progress::new(ProgressStyle::Sync);
+        assert!(!sync.is_live(now - 600) && sync.is_live(now) && !sync.is_live(now - 600));
+        assert!(!Progress::new(ProgressStyle::Replay { last: 9 }).is_live(now));
     }
 
     #[test]

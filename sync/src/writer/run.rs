@@ -10,8 +10,9 @@ use cairn_chain::BlockId;
 
 use super::chain::ChainWriter;
 use super::error::{BlockFault, WriterError};
+use super::forks::{SetAside, Taken};
 use super::pause::Pause;
-use super::progress::{Progress, ProgressStyle};
+use super::progress::{BlockFacts, Progress, ProgressStyle};
 use crate::pipeline::{Next, Origin, Prepared, PreparedBatch};
 use crate::stats::{Meter, Phase};
 
@@ -41,13 +42,35 @@ pub struct Rejection<'a> {
     pub origin: &'a Origin,
     /// Why.
     pub fault: &'a BlockFault,
+    /// It would have been the block after the head. If not, it was on a branch beside the main one, which is not followed.
+    pub next_of_head: bool,
 }
 
-/// What the source can do about a refused block.
+/// A block that the writer cannot use and in which it found no fault, told to the source.
+#[derive(Debug)]
+pub struct AsideBlock<'a> {
+    /// Block number.
+    pub number: u32,
+    /// Its id.
+    pub id: BlockId,
+    /// Who sent it.
+    pub origin: &'a Origin,
+    /// Why it cannot be used.
+    pub why: SetAside,
+}
+
+/// What the source can do about a block that was not applied.
 pub trait Rejected: Debug + Send {
     /// Told of a refused block. `true`: the source will send that block and all later ones again, from
-    /// somebody else, in batches of the next epoch. `false`: nobody has a better one; the run ends.
+    /// somebody else, in batches of the next epoch. `false`: nobody has a better one; the run ends, if the block would
+    /// have been the next one.
     fn rejected(&mut self, rejection: &Rejection<'_>) -> bool;
+
+    /// Told of a block that is too old, too young, or has no parent here: no reason to blame anybody. `true`: the source
+    /// will send other blocks, in batches of the next epoch.
+    fn set_aside(&mut self, _block: &AsideBlock<'_>) -> bool {
+        false
+    }
 
     /// Told of the head after a batch.
     fn applied(&mut self, _number: u32) {}
@@ -185,15 +208,37 @@ impl<R: Rejected> WriterLoop<R> {
         if batch.epoch < self.epoch {
             return Ok(None); // Fed before the source began again at a refused block.
         }
-        for prepared in &batch.blocks {
-            match self.chain.apply(prepared) {
-                Ok(()) => progress.note(prepared, self.chain.state().registers().dirty_bytes()),
+        let mut again = false;
+        for prepared in batch.blocks {
+            let (number, id, facts) = (
+                prepared.block.number(),
+                prepared.block.id(),
+                BlockFacts::of(&prepared),
+            );
+            match self.chain.take(prepared, &batch.origin) {
+                Ok(Taken::Applied) => progress.note(facts, self.chain.state().registers().dirty_bytes()),
+                Ok(Taken::Held | Taken::Known) => {}
+                Ok(Taken::SetAside(why)) => {
+                    let origin = &batch.origin;
+                    // The source looks at the head when it decides what to fetch.
+                    self.chain.publish_head();
+                    again |= self.source.set_aside(&AsideBlock {
+                        number,
+                        id,
+                        origin,
+                        why,
+                    });
+                }
+                Ok(Taken::Refused(refused)) => {
+                    let (id, origin) = (Some(refused.id), &refused.origin);
+                    return self.refuse(refused.number, id, origin, refused.fault, refused.next_of_head);
+                }
                 Err(WriterError::Block { number, fault, .. }) => {
-                    return self.refuse(number, Some(prepared.block.id()), &batch.origin, fault);
+                    return self.refuse(number, Some(id), &batch.origin, fault, true);
                 }
                 Err(error) => return Err(error),
             }
-            if self.is_last(prepared.block.number()) {
+            if self.is_last(self.chain.head().number) {
                 return Ok(Some(Ended::ReachedLastBlock));
             }
             // Thirty-two large blocks in full validation take longer than somebody who asked for the end will wait.
@@ -201,29 +246,43 @@ impl<R: Rejected> WriterLoop<R> {
                 return Ok(Some(Ended::Stopped));
             }
         }
+        if again {
+            self.epoch += 1;
+        }
         self.chain.publish_head();
         self.source.applied(self.chain.head().number);
-        self.chain.set_live(progress.note_live(self.chain.head().time.0));
+        self.chain.set_live(progress.is_live(self.chain.head().time.0));
         match batch.failure {
-            Some((number, error)) => self.refuse(number, None, &batch.origin, error.into()),
+            Some((number, error)) => {
+                let next_of_head = number <= self.chain.head().number + 1 && !again;
+                self.refuse(number, None, &batch.origin, error.into(), next_of_head)
+            }
             None => Ok(None),
         }
     }
 
+    /// Tells the source of a block that breaks a rule. Where it would have been the next one, the source must have
+    /// another one, or the run ends; a fork that cannot be followed costs nothing.
     fn refuse(
         &mut self,
         number: u32,
         id: Option<BlockId>,
         origin: &Origin,
         fault: BlockFault,
+        next_of_head: bool,
     ) -> Result<Option<Ended>, WriterError> {
         self.chain.publish_head();
-        if self.source.rejected(&Rejection {
+        let again = self.source.rejected(&Rejection {
             number,
             id,
             origin,
             fault: &fault,
-        }) {
+            next_of_head,
+        });
+        if !next_of_head {
+            return Ok(None);
+        }
+        if again {
             self.epoch += 1;
             return Ok(None);
         }
