@@ -58,6 +58,9 @@ impl World {
             "--compress",
             "--profile",
             profile,
+            // Each block is irreversible at once, so that a sync keeps the whole chain.
+            "--witnesses",
+            "1",
             "--out",
             text(&seed),
         ];
