@@ -23,7 +23,9 @@ use cairn_sync::checkpoint::Checkpoints;
 use cairn_sync::pipeline::{LogEntry, Origin, PreparedBlock};
 use cairn_sync::room::{Needs, Room, Shortage};
 use cairn_sync::stats::Meter;
-use cairn_sync::writer::{ChainWriter, ChainWriterOptions, Clock, SetAside, Taken};
+use cairn_sync::writer::{
+    ChainWriter, ChainWriterOptions, Clock, MAX_REVERSIBLE_BLOCKS, SetAside, Taken, WriterError,
+};
 use cairn_sync::{ChainView, id_if_there};
 use tempfile::TempDir;
 
@@ -507,4 +509,59 @@ fn a_fork_200_blocks_deep_is_switched_to_and_back() {
             "{taken:?}"
         );
     }
+}
+
+#[test]
+fn a_chain_without_majority_ends_with_a_clear_stop() {
+    let shape = ChainShape {
+        witnesses: 4,
+        missed_slots: 0,
+        transactions: (0, 0),
+        ..ChainShape::small(5)
+    };
+    let mut library = Library::new(&shape);
+    let mut tree = Tree::new(shape);
+    let spec = Arc::clone(&library.spec);
+    let mut node = Node::new(&spec);
+    let trunk = tree.grow(BlockId::ZERO, TRUNK);
+    let witnesses: BTreeSet<AccountName> = trunk.iter().map(|raw| raw.witness).collect();
+    let two: Vec<AccountName> = witnesses.into_iter().take(2).collect();
+    let mut at = BlockId::ZERO;
+    for raw in trunk {
+        at = library.add(raw);
+        node.take(&library, &at);
+    }
+    let before = node.chain.kept_head();
+    assert!(before.number >= TRUNK - 4, "{before:?}");
+    let mut tip = tree.tip(at).unwrap().clone();
+    let stopped = loop {
+        // Three of four are needed, and two are at work.
+        let by = |missed: u32| tip.clone().grow(&Step { missed: Some(missed) }).witness;
+        let missed = (0..8).find(|missed| two.contains(&by(*missed)));
+        let id = library.add(tip.grow(&Step { missed }));
+        match node.chain.take(library.prepared(&id), &Origin::BlockLog) {
+            Ok(taken) => assert!(matches!(taken, Taken::Applied), "{taken:?}"),
+            Err(error) => break error,
+        }
+        library.blocks.clear();
+    };
+    let WriterError::TooManyReversible {
+        blocks, irreversible, ..
+    } = &stopped
+    else {
+        panic!("{stopped}");
+    };
+    assert_eq!(*blocks, MAX_REVERSIBLE_BLOCKS + 1);
+    let kept = node.chain.kept_head();
+    assert_eq!(*irreversible, kept.number);
+    assert!(kept.number < before.number + 4, "{kept:?}");
+    let text = stopped.to_string();
+    assert!(
+        text.contains("too few of the scheduled witnesses") && text.contains("--checkpoint"),
+        "{text}"
+    );
+    // What is durable is whole all the same.
+    node.chain.commit().unwrap();
+    let node = node.reopen(&spec);
+    assert_eq!(node.chain.head(), kept);
 }
