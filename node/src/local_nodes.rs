@@ -19,6 +19,9 @@ use crate::devnet::{self, ChainShape, GenerateOptions};
 use crate::progress::Progress;
 use crate::run::open_foreign_log;
 
+/// Lines of a node's log that are shown when it has failed.
+const LAST_LINES: usize = 10;
+
 /// Generates a chain of profile `mixed` into `folder`; the path of its specification.
 ///
 /// # Errors
@@ -179,10 +182,14 @@ impl NodeProcess {
             bail!("the node's output cannot be read")
         };
         let text = text?;
-        ensure!(
-            status.success(),
-            "the node ended with {status}; see its log above"
-        );
+        if !status.success() {
+            let log: Vec<String> = self.lines.try_iter().collect();
+            let last = log.len().saturating_sub(LAST_LINES);
+            bail!(
+                "a node ended with {status}; it said last:\n{}",
+                log[last..].join("\n")
+            );
+        }
         serde_json::from_str(text.lines().last().unwrap_or_default()).context("the node's record")
     }
 }

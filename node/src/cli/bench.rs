@@ -11,6 +11,17 @@ pub enum BenchCommand {
     /// syncs it with the same checkpoints from a seed. The measured process is pinned to processor 0 and the seed to
     /// processor 1 (with taskset, where it is installed). Printed are the medians and their ratio.
     Sync(BenchSyncArgs),
+    /// A replay with an undo session for every block against one without: time and memory.
+    ///
+    /// Generates a chain of profile mixed and replays it below a checkpoint, where no block is ever taken back, once as
+    /// it is done and once with undo-below-checkpoint. Printed are medians and their ratios.
+    Undo(BenchUndoArgs),
+    /// Full validation on all processors against one, and against the bare recovery of the same signatures.
+    ///
+    /// Generates a chain of profile mixed. In each round it is replayed with validate-during-replay by one thread on one
+    /// processor (with taskset, where it is installed), then by as many threads as there are processors, and then
+    /// the keys are recovered from all of its signatures and nothing else is done. Printed are the medians and ratios.
+    Validation(BenchValidationArgs),
 }
 
 /// Arguments of `cairn bench sync`.
@@ -27,6 +38,38 @@ pub struct BenchSyncArgs {
     /// Compress the generated log.
     #[arg(long)]
     pub compress: bool,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `cairn bench undo`.
+#[derive(Clone, Debug, Args)]
+pub struct BenchUndoArgs {
+    /// Length of the generated chain, in blocks.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..))]
+    pub blocks: u32,
+
+    /// Rounds.
+    #[arg(long, value_name = "R", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `cairn bench validation`.
+#[derive(Clone, Debug, Args)]
+pub struct BenchValidationArgs {
+    /// Length of the generated chain, in blocks.
+    #[arg(long, value_name = "N", default_value_t = 3_000, value_parser = clap::value_parser!(u32).range(10..))]
+    pub blocks: u32,
+
+    /// Rounds.
+    #[arg(long, value_name = "R", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
 
     /// Print one JSON object.
     #[arg(long)]

@@ -12,7 +12,7 @@ mod state;
 
 use clap::{Parser, Subcommand};
 
-pub use bench::{BenchCommand, BenchSyncArgs};
+pub use bench::{BenchCommand, BenchSyncArgs, BenchUndoArgs, BenchValidationArgs};
 pub use config_options::{OptionArgs, ReplayOptions, RunOptions};
 pub use demo::DemoArgs;
 pub use devnet::{DevnetCommand, GenerateArgs};

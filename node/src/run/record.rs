@@ -71,6 +71,8 @@ pub struct FinalRecord {
     pub fork_switches: u64,
     /// Last block that a crash cannot lose.
     pub durable_block: u32,
+    /// Most memory that the process had at a time, where the system tells (Linux).
+    pub peak_memory_bytes: Option<u64>,
     /// The registers after the run.
     pub state: StateRecord,
     /// Where the writer's time went, in seconds.
@@ -155,6 +157,7 @@ impl FinalRecord {
             undo_sessions: meter.undo_sessions.load(Relaxed),
             fork_switches: meter.fork_switches.load(Relaxed),
             durable_block: meter.durable.load(Relaxed),
+            peak_memory_bytes: peak_memory(),
             state: StateRecord {
                 registers: digest.map_or(counts.registers, |digest| digest.registers),
                 bytes: digest.map_or(counts.bytes, |digest| digest.bytes),
@@ -182,4 +185,12 @@ impl FinalRecord {
             self.checkpoints_reached.len()
         )
     }
+}
+
+/// VmHWM of /proc/self/status.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
 }

@@ -1,4 +1,4 @@
-//! `cairn bench`: whole runs, measured from outside.
+//! `cairn bench sync`: whole runs, measured from outside.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,8 +8,8 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::cli::{BenchCommand, BenchSyncArgs};
-use crate::exit::{CommandError, ExitCode};
+use crate::cli::BenchSyncArgs;
+use crate::exit::CommandError;
 use crate::local_nodes::{self, NodeProcess, free_port, text};
 use crate::output;
 
@@ -18,20 +18,18 @@ const SEED_PATIENCE: Duration = Duration::from_secs(600);
 /// Processor of the measured process, and of the seed.
 const CORES: (u32, u32) = (0, 1);
 
-/// Runs a benchmark.
+/// Runs `cairn bench sync`.
 ///
 /// # Errors
 /// [`CommandError`].
-pub fn execute(command: &BenchCommand) -> Result<ExitCode, CommandError> {
-    let BenchCommand::Sync(args) = command;
+pub(super) fn execute(args: &BenchSyncArgs) -> Result<(), CommandError> {
     let folder = TempDir::with_prefix("cairn-bench-").context("cannot make a temporary folder")?;
     let result = sync(args, folder.path())?;
     if args.json {
-        output::text(&format!("{result}\n"))?;
+        output::json_line(&result)
     } else {
-        output::text(&table(&result))?;
+        output::text(&table(&result))
     }
-    Ok(ExitCode::Done)
 }
 
 /// One run as the process itself measured it.
@@ -99,11 +97,7 @@ fn sync(args: &BenchSyncArgs, folder: &Path) -> anyhow::Result<Value> {
     }
     seed_node.terminate()?;
     seed_node.finish()?;
-    let median = |runs: &[Run], value: fn(&Run) -> f64| {
-        let mut values: Vec<f64> = runs.iter().map(value).collect();
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or_default()
-    };
+    let median = |runs: &[Run], value: fn(&Run) -> f64| super::median(runs.iter().map(value));
     let (replay_s, sync_s) = (
         median(&replays, |run| run.seconds),
         median(&syncs, |run| run.seconds),
@@ -125,7 +119,7 @@ fn sync(args: &BenchSyncArgs, folder: &Path) -> anyhow::Result<Value> {
 }
 
 /// Whether processes can be pinned here: `taskset` is installed and there are two processors.
-fn can_pin() -> bool {
+pub(super) fn can_pin() -> bool {
     let mut probe = Command::new("taskset");
     probe.args(["--cpu-list", &format!("{},{}", CORES.0, CORES.1), "true"]);
     let status = probe.stdout(Stdio::null()).stderr(Stdio::null()).status();
