@@ -1,10 +1,13 @@
 //! Changing a subtrie by a sorted batch: down breadth first, up level by level.
 //!
 //! *Down.* The batch is a range of changes at the root. At each interior node that a range reaches, the next bit
-//! splits it into one for each child. All nodes of a depth are gone through before those below, so that the
-//! processor has many independent reads of memory under way. Each node is noted as *dirty*, in order of depth. A
-//! range that is down to one change and reaches that register's leaf, or an empty subtrie, is done: the leaf is
-//! written. Where anything else is reached, an interior node is put in between and the way goes on below it.
+//! splits it into one for each child. Each node is noted as *dirty*, in order of depth. A range that is down to one
+//! change and reaches that register's leaf, or an empty subtrie, is done: the leaf is written. Where anything else
+//! is reached, an interior node is put in between and the way goes on below it.
+//!
+//! What a batch touches is not in the processor's cache, and reading it is most of the work. So at each depth all
+//! references are read first, and decisions come after; likewise with leaves. A decision that waits for its own read
+//! is guessed by the processor, and when the guess is wrong no other read was begun meanwhile.
 //!
 //! *Up.* From the deepest level on, the dirty nodes of a level are hashed, many at once, each into its parent. A
 //! node that may be left with less than two registers is looked at before, and if so gives its place to its only
@@ -26,6 +29,11 @@ pub(super) struct Scratch {
     /// The changes below each dirty node of the level in hand, and of the next one.
     ranges: Vec<Range>,
     next: Vec<Range>,
+    /// The children of each dirty node of the level in hand.
+    children: Vec<[Ref; 2]>,
+    /// Leaves of the level in hand that a single change reached, and whether they are of its register.
+    hits: Vec<Hit>,
+    same: Vec<bool>,
     stats: UpdateStats,
 }
 
@@ -51,14 +59,26 @@ struct Range {
     end: u32,
 }
 
+/// A leaf that a single change reached.
+#[derive(Clone, Copy, Debug)]
+struct Hit {
+    place: Place,
+    leaf: u32,
+    change: u32,
+}
+
 /// A place that a node hangs at, or none does.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Place {
     parent: u32,
-    side: usize,
     /// As in [`Dirty`].
     up: u32,
-    depth: usize,
+}
+
+impl Place {
+    fn side(self) -> usize {
+        self.up as usize % 2
+    }
 }
 
 impl Scratch {
@@ -68,6 +88,9 @@ impl Scratch {
             levels: Vec::new(),
             ranges: Vec::new(),
             next: Vec::new(),
+            children: Vec::new(),
+            hits: Vec::new(),
+            same: Vec::new(),
             stats: UpdateStats::NONE,
         }
     }
@@ -85,6 +108,9 @@ impl Scratch {
         self.dirty.capacity() * size_of::<Dirty>()
             + self.levels.capacity() * size_of::<usize>()
             + (self.ranges.capacity() + self.next.capacity()) * size_of::<Range>()
+            + self.children.capacity() * size_of::<[Ref; 2]>()
+            + self.hits.capacity() * size_of::<Hit>()
+            + self.same.capacity()
     }
 }
 
@@ -114,74 +140,79 @@ impl Subtrie {
         work.dirty.clear();
         work.levels.clear();
         work.next.clear();
+        work.hits.clear();
         work.dirty.push(Dirty {
             node: Self::ANCHOR,
             up: 0,
         });
-        let mut place = Place {
-            parent: Self::ANCHOR,
-            side: 0,
-            up: 0,
-            depth: TOP_BITS,
-        };
         let all = Range {
             start: 0,
             end: changes.len() as u32,
         };
-        self.visit::<EXCHANGE>(place, changes, all, work);
+        let root = self.interiors.child(Self::ANCHOR, 0);
+        let parent = Self::ANCHOR;
+        let mut depth = TOP_BITS;
+        self.visit::<EXCHANGE>(Place { parent, up: 0 }, root, depth, changes, all, work);
+        self.reach::<EXCHANGE>(depth, changes, work);
         let mut level = 1;
         while level < work.dirty.len() {
             let below = work.dirty.len();
             work.levels.push(level);
             std::mem::swap(&mut work.ranges, &mut work.next);
             work.next.clear();
-            let bit = place.depth;
-            place.depth += 1;
+            work.children.clear();
+            let nodes = work.dirty[level..].iter().map(|dirty| dirty.node & !CHECK);
+            work.children
+                .extend(nodes.map(|node| self.interiors.children(node)));
             for at in level..below {
-                place.parent = work.dirty[at].node & !CHECK;
-                let range = work.ranges[at - level];
-                let middle = split(changes, range, bit);
-                if range.start < middle {
-                    (place.side, place.up) = (0, at as u32 * 2);
-                    self.visit::<EXCHANGE>(place, changes, Range { end: middle, ..range }, work);
+                let parent = work.dirty[at].node & !CHECK;
+                let Range { start, end } = work.ranges[at - level];
+                let [left, right] = work.children[at - level];
+                let middle = split(changes, Range { start, end }, depth);
+                let up = at as u32 * 2;
+                if start < middle {
+                    let (place, range) = (Place { parent, up }, Range { start, end: middle });
+                    self.visit::<EXCHANGE>(place, left, depth + 1, changes, range, work);
                 }
-                if middle < range.end {
-                    (place.side, place.up) = (1, at as u32 * 2 + 1);
-                    self.visit::<EXCHANGE>(
-                        place,
-                        changes,
-                        Range {
-                            start: middle,
-                            ..range
-                        },
-                        work,
-                    );
+                if middle < end {
+                    let (place, range) = (Place { parent, up: up + 1 }, Range { start: middle, end });
+                    self.visit::<EXCHANGE>(place, right, depth + 1, changes, range, work);
                 }
             }
+            depth += 1;
+            self.reach::<EXCHANGE>(depth, changes, work);
             level = below;
         }
         work.levels.push(level);
     }
 
-    /// Brings the changes of a range, which is not empty, to the place that all of them lead to.
+    /// Brings the changes of a range, which is not empty, to the place that all of them lead to, where there is
+    /// `child`. Leaves that a single change reaches are left for [`Self::reach`].
     #[inline]
     fn visit<const EXCHANGE: bool>(
         &mut self,
         place: Place,
+        child: Ref,
+        depth: usize,
         changes: &mut [LeafChange],
         range: Range,
         work: &mut Scratch,
     ) {
-        let Place { parent, side, .. } = place;
         let single = range.end - range.start == 1;
-        let first = &mut changes[range.start as usize];
-        match self.interiors.child(parent, side).kind() {
+        match child.kind() {
             Kind::Interior(node) => {
                 let node = self.own(node, place);
                 work.push(node, place.up, range);
             }
+            Kind::Leaf(leaf) if single => work.hits.push(Hit {
+                place,
+                leaf,
+                change: range.start,
+            }),
+            Kind::Leaf(leaf) => self.put_above(place, leaf, depth, range, work),
             Kind::Empty => {
-                work.stats.touch(place.depth);
+                work.stats.touch(depth);
+                let first = &mut changes[range.start as usize];
                 if !single {
                     self.put_between(place, [Ref::EMPTY; 2], [0; 64], range, work);
                 } else if let Some(new) = first.leaf {
@@ -192,29 +223,43 @@ impl Subtrie {
                     }
                 }
             }
-            Kind::Leaf(index) => {
-                work.stats.touch(place.depth);
-                let slot = *self.leaves.get(index);
-                if single && slot.path == first.path {
-                    let old = self.leaf(self.child(parent, side));
-                    match first.leaf {
-                        Some(new) => self.change_leaf(place, index, new),
-                        None => self.remove_leaf(place, index, work),
-                    }
-                    let bytes = first.leaf.map_or(0, |leaf| leaf.bytes.get());
-                    work.stats.resize(slot.bytes.get(), bytes);
-                    if EXCHANGE {
-                        first.leaf = old.map(|(_, leaf)| leaf);
-                    }
-                } else if !single || first.leaf.is_some() {
-                    let lower = usize::from(scheme::bit(&slot.path, place.depth));
-                    let (mut children, mut hashes) = ([Ref::EMPTY; 2], [0; 64]);
-                    children[lower] = Ref::leaf(index);
-                    hashes[lower * 32..lower * 32 + 32].copy_from_slice(&self.interiors.hash(parent, side));
-                    self.put_between(place, children, hashes, range, work);
+        }
+    }
+
+    /// Makes the changes that reached a leaf each.
+    fn reach<const EXCHANGE: bool>(&mut self, depth: usize, changes: &mut [LeafChange], work: &mut Scratch) {
+        if work.hits.is_empty() {
+            return;
+        }
+        work.stats.touch(depth);
+        work.same.clear();
+        let pairs = work.hits.iter().map(|hit| (hit.leaf, hit.change as usize));
+        work.same
+            .extend(pairs.map(|(leaf, change)| self.leaves.get(leaf).path == changes[change].path));
+        for at in 0..work.hits.len() {
+            let Hit { place, leaf, change } = work.hits[at];
+            let range = Range {
+                start: change,
+                end: change + 1,
+            };
+            let change = &mut changes[change as usize];
+            if work.same[at] {
+                let bytes = self.leaves.get(leaf).bytes;
+                let hash = EXCHANGE.then(|| self.interiors.hash(place.parent, place.side()));
+                match change.leaf {
+                    Some(new) => self.change_leaf(place, leaf, new),
+                    None => self.remove_leaf(place, leaf, work),
                 }
+                let new_bytes = change.leaf.map_or(0, |leaf| leaf.bytes.get());
+                work.stats.resize(bytes.get(), new_bytes);
+                if let Some(hash) = hash.map(NodeHash::from_bytes) {
+                    change.leaf = Some(Leaf { hash, bytes });
+                }
+            } else if change.leaf.is_some() {
+                self.put_above(place, leaf, depth, range, work);
             }
         }
+        work.hits.clear();
     }
 
     /// The node itself, or a copy in its place if a hold shares it.
@@ -226,11 +271,22 @@ impl Subtrie {
                 let copy = self.interiors.add(children, hashes, self.holds.epoch());
                 self.holds.retire_interior(node, &mut self.interiors);
                 self.interiors
-                    .set_child(place.parent, place.side, Ref::interior(copy));
+                    .set_child(place.parent, place.side(), Ref::interior(copy));
                 copy
             }
             _ => node,
         }
+    }
+
+    /// Puts an interior node in the place of a leaf, and the leaf below it.
+    fn put_above(&mut self, place: Place, leaf: u32, depth: usize, range: Range, work: &mut Scratch) {
+        work.stats.touch(depth);
+        let side = usize::from(scheme::bit(&self.leaves.get(leaf).path, depth));
+        let (mut children, mut hashes) = ([Ref::EMPTY; 2], [0; 64]);
+        children[side] = Ref::leaf(leaf);
+        let hash = self.interiors.hash(place.parent, place.side());
+        hashes[side * 32..side * 32 + 32].copy_from_slice(&hash);
+        self.put_between(place, children, hashes, range, work);
     }
 
     /// Puts an interior node where changes go on below. It may turn out to be needless.
@@ -244,7 +300,7 @@ impl Subtrie {
     ) {
         let node = self.interiors.add(children, hashes, self.holds.epoch());
         self.interiors
-            .set_child(place.parent, place.side, Ref::interior(node));
+            .set_child(place.parent, place.side(), Ref::interior(node));
         work.push(node | CHECK, place.up, range);
     }
 
@@ -255,15 +311,15 @@ impl Subtrie {
             born: self.holds.epoch(),
         });
         self.interiors
-            .set_child(place.parent, place.side, Ref::leaf(index));
+            .set_child(place.parent, place.side(), Ref::leaf(index));
         self.interiors
-            .set_hash(place.parent, place.side, new.hash.as_bytes());
+            .set_hash(place.parent, place.side(), new.hash.as_bytes());
     }
 
     #[inline]
     fn change_leaf(&mut self, place: Place, index: u32, new: Leaf) {
         self.interiors
-            .set_hash(place.parent, place.side, new.hash.as_bytes());
+            .set_hash(place.parent, place.side(), new.hash.as_bytes());
         let slot = *self.leaves.get(index);
         if slot.bytes == new.bytes {
             return;
@@ -276,7 +332,7 @@ impl Subtrie {
             });
             self.holds.retire_leaf(index, &mut self.leaves);
             self.interiors
-                .set_child(place.parent, place.side, Ref::leaf(copy));
+                .set_child(place.parent, place.side(), Ref::leaf(copy));
         } else {
             self.leaves.set_bytes(index, new.bytes);
         }
@@ -284,9 +340,9 @@ impl Subtrie {
 
     fn remove_leaf(&mut self, place: Place, index: u32, work: &mut Scratch) {
         self.holds.retire_leaf(index, &mut self.leaves);
-        self.interiors.set_child(place.parent, place.side, Ref::EMPTY);
+        self.interiors.set_child(place.parent, place.side(), Ref::EMPTY);
         self.interiors
-            .set_hash(place.parent, place.side, NodeHash::EMPTY.as_bytes());
+            .set_hash(place.parent, place.side(), NodeHash::EMPTY.as_bytes());
         work.check(place.up);
     }
 
