@@ -77,7 +77,7 @@ mod tests {
 
     fn names(count: usize) -> Vec<AccountName> {
         (0..count)
-            .map(|n| format!("witness{n:02}").parse().unwrap())
+            .map(|n| AccountName::from(format!("witness{n:02}").as_str()))
             .collect()
     }
 

@@ -30,7 +30,11 @@ fn fifteen_starts_without_new_blocks_change_nothing() {
         for key in ["head", "reversible_blocks", "durable_block", "state"] {
             assert_eq!(record[key], first[key], "{key}\n{finished}");
         }
-        assert_eq!(record["blocks"], 200 - kept, "only what can be taken back\n{finished}");
+        assert_eq!(
+            record["blocks"],
+            200 - kept,
+            "only what can be taken back\n{finished}"
+        );
         for line in finished.stderr.lines() {
             assert!(!line.contains(" WARN ") && !line.contains(" ERROR "), "{line}");
             assert!(!line.contains("reconcile"), "{line}");
