@@ -15,9 +15,19 @@ use hashbrown::HashTable;
 use crate::path::{Path, PathHasher};
 use crate::record::Record;
 
-/// What a slot costs beside its record, in bytes: the slot, its share of the index at the usual load, and the
-/// allocator's overhead.
-pub(crate) const SLOT_COST: usize = size_of::<Slot>() + 8 + 16;
+/// What a vacant slot costs, in bytes, at the most: the slot; its share of the slots that are allocated ahead
+/// ([`GROWTH`]); twelve for its share of the index (five a bucket, and a bucket in 16/7 is used just after the index has
+/// grown); eight in the list of vacant slots.
+const VACANT_COST: usize = size_of::<Slot>() + size_of::<Slot>() / GROWTH + 12 + 8;
+/// What a slot costs beside its record: also what the allocator adds to the record, a header of eight bytes and rounding
+/// up to 16. With all of this counted, the limit is one of memory.
+pub(crate) const SLOT_COST: usize = VACANT_COST + 24;
+
+/// Slots are allocated ahead by one in so many, and not by as many as there are: at a million registers, doubling would
+/// be 64 MiB that no limit knows of.
+const GROWTH: usize = 8;
+/// Slots allocated ahead at least.
+const LEAST_GROWTH: usize = 64;
 
 /// Slots that the hand passes for one insertion at most. The limit can be exceeded while nearly all slots are
 /// dirty, by a small part of the dirty bytes; without a bound each insertion would then walk over all of them.
@@ -34,8 +44,11 @@ pub struct CacheStats {
     pub evictions: u64,
     /// Registers in memory, clean and dirty, absent ones included.
     pub entries: usize,
-    /// Bytes of the clean registers; bounded by the cache's size.
+    /// Bytes that the clean registers count for, with what keeping them costs; bounded by the cache's size.
     pub clean_bytes: usize,
+    /// Bytes of memory that were asked for, used or not, clean and dirty: slots, index, records. What the allocator adds
+    /// is not in it.
+    pub memory_bytes: usize,
 }
 
 /// A register in memory.
@@ -107,8 +120,13 @@ impl Cache {
         }
     }
 
-    pub(crate) fn stats(&self) -> CacheStats {
+    /// Figures, given the cost of the dirty slots.
+    pub(crate) fn stats(&self, dirty_bytes: usize) -> CacheStats {
+        let records = (self.clean_bytes + dirty_bytes).saturating_sub(SLOT_COST * self.index.len());
+        let lists =
+            self.slots.capacity() * size_of::<Slot>() + self.vacant.capacity() * size_of::<SlotNumber>();
         CacheStats {
+            memory_bytes: records + lists + self.index.allocation_size(),
             hits: self.hits,
             misses: self.misses,
             evictions: self.evictions,
@@ -171,6 +189,10 @@ impl Cache {
             None => {
                 // 2^32 slots would be 256 GiB of slots alone, far above any limit that works on one machine.
                 let at = SlotNumber::try_from(self.slots.len()).expect("fewer than 2^32 registers in memory");
+                if self.slots.len() == self.slots.capacity() {
+                    let ahead = (self.slots.len() / GROWTH).max(LEAST_GROWTH);
+                    self.slots.reserve_exact(ahead);
+                }
                 self.slots.push(slot);
                 at
             }
@@ -214,6 +236,26 @@ impl Cache {
         self.evict(2 * self.slots.len());
     }
 
+    /// Gives the memory of vacant slots back when they are more than half of all, as after a large commit or when
+    /// records have become larger. Slots get other numbers: nobody may hold any.
+    pub(crate) fn compact(&mut self) {
+        if self.vacant.len() <= LEAST_GROWTH || self.vacant.len() <= self.slots.len() / 2 {
+            return;
+        }
+        self.slots.retain(|slot| slot.state != SlotState::Vacant);
+        self.slots.shrink_to_fit();
+        self.vacant = Vec::new();
+        self.hand = 0;
+        self.index = HashTable::with_capacity(self.slots.len());
+        let Self {
+            slots, index, hasher, ..
+        } = self;
+        let hash = |at: &SlotNumber| hasher.hash(&slots[*at as usize].path);
+        for at in 0..slots.len() as SlotNumber {
+            index.insert_unique(hash(&at), at, hash);
+        }
+    }
+
     /// Forgets which block journaled which slot.
     pub(crate) fn forget_journaled(&mut self) {
         for slot in &mut self.slots {
@@ -223,7 +265,10 @@ impl Cache {
 
     fn evict(&mut self, steps: usize) {
         for _ in 0..steps {
-            if self.clean_bytes <= self.limit || self.slots.is_empty() {
+            if self.clean_bytes == 0
+                || self.slots.is_empty()
+                || self.clean_bytes + VACANT_COST * self.vacant.len() <= self.limit
+            {
                 return;
             }
             if self.hand >= self.slots.len() {
@@ -297,7 +342,7 @@ mod tests {
     fn clean_bytes_stay_within_the_limit() {
         let mut cache = Cache::new(100 * cost());
         fill(&mut cache, 0..10_000);
-        let stats = cache.stats();
+        let stats = cache.stats(0);
         assert!(stats.clean_bytes <= 101 * cost(), "{stats:?}");
         assert!(stats.entries >= 99, "{stats:?}");
         assert_eq!(stats.evictions as usize, 10_000 - stats.entries);
@@ -322,7 +367,7 @@ mod tests {
             fill(&mut cache, 1_000 + round * 20..1_020 + round * 20);
         }
         assert_eq!(
-            cache.stats().misses,
+            cache.stats(0).misses,
             50 + 100 * 20,
             "none of the 50 had to be read a second time"
         );
@@ -336,7 +381,7 @@ mod tests {
             let at = cache.find(&Path::of(&key.to_le_bytes())).unwrap();
             cache.mark_dirty(at);
         }
-        assert_eq!(cache.stats().clean_bytes, 0);
+        assert_eq!(cache.stats(0).clean_bytes, 0);
         fill(&mut cache, 100..1_000);
         assert!((0..10).all(|key| has(&cache, key)));
         for key in 0..10_u32 {
@@ -344,16 +389,68 @@ mod tests {
             cache.mark_clean(at);
         }
         cache.trim();
-        assert!(cache.stats().clean_bytes <= 10 * cost());
+        assert!(cache.stats(0).clean_bytes <= 10 * cost());
+    }
+
+    #[test]
+    fn the_memory_of_vacant_slots_counts_and_is_given_back() {
+        let mut cache = Cache::new(100 * cost());
+        fill(&mut cache, 0..10_000);
+        for key in 20_000..30_000_u32 {
+            let (key, path) = (key.to_le_bytes(), Path::of(&key.to_le_bytes()));
+            let at = cache.admit(path, Record::new(&key, &VALUE));
+            cache.mark_dirty(at);
+        }
+        assert!(cache.stats(10_000 * cost()).memory_bytes > 10_000 * cost() / 2);
+        let dirty: Vec<SlotNumber> = (0..cache.slots.len() as SlotNumber)
+            .filter(|&at| cache.slot(at).state == SlotState::Dirty)
+            .collect();
+        for at in dirty {
+            cache.mark_clean(at);
+        }
+        cache.trim();
+        assert_eq!(
+            cache.stats(0).entries,
+            0,
+            "10,000 vacant slots are above the limit by themselves"
+        );
+        cache.compact();
+        fill(&mut cache, 40_000..40_200);
+        let stats = cache.stats(0);
+        assert!(
+            stats.entries >= 98 && stats.memory_bytes <= 100 * cost(),
+            "{stats:?}"
+        );
+        assert!((40_150..40_200).all(|key| has(&cache, key)));
+    }
+
+    #[test]
+    fn what_is_left_is_found_after_compacting() {
+        let mut cache = Cache::new(200 * cost());
+        fill(&mut cache, 0..200);
+        cache.limit = 130 * cost();
+        cache.trim();
+        let kept: Vec<u32> = (0..200).filter(|&key| has(&cache, key)).collect();
+        assert!(kept.len() > 10 && cache.vacant.len() > 100, "{kept:?}");
+        cache.compact();
+        assert_eq!(
+            (0..200).filter(|&key| has(&cache, key)).collect::<Vec<u32>>(),
+            kept
+        );
+        assert_eq!((cache.slots.len(), cache.vacant.len()), (kept.len(), 0));
+        for key in kept {
+            let at = cache.find(&Path::of(&key.to_le_bytes())).unwrap();
+            assert_eq!(cache.slot(at).record.value(), VALUE);
+        }
     }
 
     #[test]
     fn a_limit_of_zero_keeps_only_the_register_in_use() {
         let mut cache = Cache::new(0);
         fill(&mut cache, 0..1_000);
-        assert!(cache.stats().entries <= 2);
+        assert!(cache.stats(0).entries <= 2);
         cache.trim();
-        assert_eq!(cache.stats().entries, 0);
-        assert_eq!(cache.stats().clean_bytes, 0);
+        assert_eq!(cache.stats(0).entries, 0);
+        assert_eq!(cache.stats(0).clean_bytes, 0);
     }
 }

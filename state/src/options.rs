@@ -9,7 +9,7 @@ pub struct StoreOptions {
     /// tag is refused.
     pub chain: [u8; 32],
     /// Bytes for clean registers in [`Registers`](crate::Registers). The writer's hot registers should fit:
-    /// a hit is tens of times cheaper than a read from RocksDB. Default 256 MiB, about a million registers.
+    /// a hit is tens of times cheaper than a read from RocksDB. Default 256 MiB, about 1.2 million registers of 100 bytes.
     pub register_cache_bytes: usize,
     /// Bytes for RocksDB's block cache, which also holds the bloom filters and indexes. A register that is in
     /// neither cache costs a read from the disk, or from the operating system's page cache. Default 256 MiB.

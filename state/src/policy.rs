@@ -33,7 +33,7 @@ impl CommitPolicy {
 }
 
 impl Default for CommitPolicy {
-    /// For a long replay or sync: 50,000 blocks (about a second at full speed), 64 MiB (about 350,000 registers,
+    /// For a long replay or sync: 50,000 blocks (about a second at full speed), 64 MiB (about 320,000 registers,
     /// under half a second of writing), 10 seconds (what a crash costs when blocks are slow).
     fn default() -> Self {
         Self {

@@ -125,14 +125,15 @@ impl Store {
         }
         order.dedup_by_key(|(path, _)| *path);
         let found = self.stored_many(order.iter().map(|(path, _)| path.as_bytes()));
-        let checked = order.iter().zip(found).map(|(&(path, place), stored)| {
+        // Collecting results would grow the list step by step.
+        let mut records = Vec::with_capacity(order.len());
+        for (&(path, place), stored) in order.iter().zip(found) {
             let stored = stored?;
             if let Some(stored) = &stored {
                 self.split(path, keys[place as usize].as_ref(), stored)?;
             }
-            Ok(stored)
-        });
-        let records = checked.collect::<Result<_, StateError>>()?;
+            records.push(stored);
+        }
         Ok(StoredValues { records, places })
     }
 

@@ -5,8 +5,7 @@
 //! hold any key; two cores that also decode blocks.
 
 use rocksdb::{
-    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, LogLevel,
-    Options, WriteOptions,
+    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, LogLevel, Options, WriteOptions,
 };
 use rocksdb::{InfoLogger, ReadOptions};
 
@@ -90,14 +89,11 @@ fn family(cache: &Cache, write_buffer: usize) -> Options {
     table.set_block_cache(cache);
     // A register that does not exist, the usual answer for a new key, costs no read of a file in 99 of 100 cases.
     table.set_bloom_filter(10.0, false);
-    // Filters and indexes live in the bounded cache, not beside it, in pieces of 4 KiB so that one lookup does not
-    // load the filter of a whole file (64 MiB hold 600,000 registers: 750 KB of filter).
+    // Filters and indexes live in the bounded cache, not beside it; together 2.3 bytes a register, so that the default
+    // cache has room for those of 100 million beside nothing else. One of each a file: in pieces, each lookup would search
+    // the list of pieces first.
     table.set_cache_index_and_filter_blocks(true);
-    table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
-    table.set_partition_filters(true);
-    table.set_metadata_block_size(4_096);
     table.set_pin_l0_filter_and_index_blocks_in_cache(true);
-    table.set_pin_top_level_index_and_filter(true);
     table.set_block_size(4_096);
 
     let mut family = Options::default();

@@ -215,7 +215,7 @@ impl WorkingSet {
     }
 
     pub(crate) fn cache_stats(&self) -> CacheStats {
-        self.cache.stats()
+        self.cache.stats(self.dirty_bytes)
     }
 
     /// What a commit writes, in path order: the dirty registers as they were before the oldest session.
@@ -269,6 +269,10 @@ impl WorkingSet {
         let cost = |at: &SlotNumber| self.cache.slot(*at).cost();
         self.dirty_bytes = self.dirty.iter().map(cost).sum();
         self.cache.trim();
+        // Without dirty slots there are neither journals nor sessions: nobody holds a slot's number.
+        if self.dirty.is_empty() && self.sessions.len() == 0 {
+            self.cache.compact();
+        }
     }
 }
 
