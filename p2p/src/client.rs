@@ -14,11 +14,12 @@ use crate::{
     WireError,
     context::Context,
     stats::PeerStats,
-    wire::{FrameError, Hello, Kind, read_frame, write_all},
+    wire::{FrameError, Hello, Kind, read_block, read_frame, read_header, read_payload, write_all},
 };
 
-/// Buffer for reading an answer: many small blocks come with one read, a large one bypasses it.
-const READ_BUFFER: usize = 64 << 10;
+/// Buffer for reading an answer: a few small blocks come with one read, what is left of a larger one bypasses it.
+/// A larger buffer would cost a copy of most blocks.
+const READ_BUFFER: usize = 2 << 10;
 
 /// Exchanges hellos. Does not change the table of peers.
 pub(crate) async fn exchange_hello(
@@ -218,20 +219,18 @@ impl Answer {
     }
 
     async fn next(&mut self) -> Result<Option<WireBlock>, RequestError> {
-        let frame = read_frame(
-            &mut self.reader,
-            &[Kind::Block, Kind::End],
-            "block or end",
-            self.context.reading(),
-        )
-        .await;
-        match frame {
-            Ok(frame) if frame.kind == Kind::Block => {
-                let block = WireBlock::decode(frame.payload).map_err(FrameError::Wire)?;
+        let pace = self.context.reading();
+        let allowed = &[Kind::Block, Kind::End];
+        match read_header(&mut self.reader, allowed, "block or end", pace).await {
+            Ok((Kind::Block, size)) => {
+                let block = read_block(&mut self.reader, size, pace).await?;
                 self.accept(&block)?;
                 Ok(Some(block))
             }
-            Ok(frame) => self.finish(RangeEnd::decode(&frame.payload)),
+            Ok((_, size)) => {
+                let payload = read_payload(&mut self.reader, size, pace).await?;
+                self.finish(RangeEnd::decode(&payload))
+            }
             // An end that is too long to be read is an end all the same.
             Err(FrameError::Wire(WireError::TooLong { kind: Kind::End, .. })) => {
                 self.finish(RangeEnd::decode(&[]))

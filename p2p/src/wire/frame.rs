@@ -11,7 +11,7 @@ use std::{
 
 use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::{HEADER, Kind, WireError};
+use super::{BLOCK_HEADER, HEADER, Kind, WireBlock, WireError};
 
 /// How patient a read or write is.
 #[derive(Debug, Clone, Copy)]
@@ -88,6 +88,18 @@ pub(crate) async fn read_frame<R: AsyncRead + Unpin>(
     expected: &'static str,
     pace: Pace,
 ) -> Result<Frame, FrameError> {
+    let (kind, size) = read_header(reader, allowed, expected, pace).await?;
+    let payload = read_payload(reader, size, pace).await?;
+    Ok(Frame { kind, payload })
+}
+
+/// Reads what stands before a payload: its kind, and its length in bytes, which is one that this kind may have.
+pub(crate) async fn read_header<R: AsyncRead + Unpin>(
+    reader: &mut R,
+    allowed: &[Kind],
+    expected: &'static str,
+    pace: Pace,
+) -> Result<(Kind, usize), FrameError> {
     let mut header = [0; HEADER];
     match read_exact(reader, &mut header, pace).await {
         Err(FrameError::Truncated { found: 0, .. }) => return Err(FrameError::Closed),
@@ -112,10 +124,38 @@ pub(crate) async fn read_frame<R: AsyncRead + Unpin>(
             limit: kind.max_payload(),
         }));
     }
-    // Bounded by the line above: at most one block.
+    Ok((kind, size))
+}
+
+/// Reads a payload whose length was checked: at most one block.
+pub(crate) async fn read_payload<R: AsyncRead + Unpin>(
+    reader: &mut R,
+    size: usize,
+    pace: Pace,
+) -> Result<Vec<u8>, FrameError> {
     let mut payload = vec![0; size];
     read_exact(reader, &mut payload, pace).await?;
-    Ok(Frame { kind, payload })
+    Ok(payload)
+}
+
+/// Reads the payload of a block. What stands before the stored bytes is read apart, so that these come into the buffer
+/// in which they stay.
+pub(crate) async fn read_block<R: AsyncRead + Unpin>(
+    reader: &mut R,
+    size: usize,
+    pace: Pace,
+) -> Result<WireBlock, FrameError> {
+    let Some(stored) = size.checked_sub(BLOCK_HEADER).filter(|stored| *stored > 0) else {
+        return Err(FrameError::Wire(WireError::TooShort {
+            kind: Kind::Block,
+            expected: BLOCK_HEADER + 1,
+            found: size,
+        }));
+    };
+    let mut front = [0; BLOCK_HEADER];
+    read_exact(reader, &mut front, pace).await?;
+    let bytes = read_payload(reader, stored, pace).await?;
+    Ok(WireBlock::from_parts(front, bytes))
 }
 
 async fn read_exact<R: AsyncRead + Unpin>(

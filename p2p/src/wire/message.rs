@@ -2,9 +2,7 @@
 
 use cairn_chain::{BlockId, ChainId};
 
-use super::{
-    BLOCK_HEADER, EndReason, GoodbyeReason, HEADER, Kind, MAX_AGENT, MAX_COUNT, MAX_HEADERS, MAX_STORED_BLOCK,
-};
+use super::{BLOCK_HEADER, EndReason, GoodbyeReason, HEADER, Kind, MAX_AGENT, MAX_COUNT, MAX_HEADERS};
 
 /// Longest text of an end or goodbye that is kept, in bytes.
 const MAX_TEXT: usize = 200;
@@ -92,7 +90,7 @@ pub struct WireBlock {
     pub number: u32,
     /// The top 16 bits of hived's trailer: compression flag and dictionary.
     pub attributes: u16,
-    /// Stored bytes, 1 to [`MAX_STORED_BLOCK`].
+    /// Stored bytes, 1 to [`MAX_STORED_BLOCK`](super::MAX_STORED_BLOCK).
     pub bytes: Vec<u8>,
 }
 
@@ -191,10 +189,6 @@ impl<'a> Fields<'a> {
 
     fn u8(&mut self) -> Result<u8, WireError> {
         Ok(self.array::<1>()?[0])
-    }
-
-    fn u16(&mut self) -> Result<u16, WireError> {
-        Ok(u16::from_le_bytes(self.array()?))
     }
 
     pub(super) fn u32(&mut self) -> Result<u32, WireError> {
@@ -357,30 +351,13 @@ impl WireBlock {
         });
     }
 
-    /// Takes the payload's buffer over, so that a block is not copied on the way in.
-    pub(crate) fn decode(mut payload: Vec<u8>) -> Result<Self, WireError> {
-        let mut fields = Fields::new(Kind::Block, &payload);
-        let number = fields.u32()?;
-        let attributes = fields.u16()?;
-        match fields.rest.len() {
-            0 => Err(WireError::TooShort {
-                kind: Kind::Block,
-                expected: BLOCK_HEADER + 1,
-                found: payload.len(),
-            }),
-            length if length > MAX_STORED_BLOCK => Err(WireError::TooLong {
-                kind: Kind::Block,
-                length: u32::try_from(payload.len()).unwrap_or(u32::MAX),
-                limit: BLOCK_HEADER + MAX_STORED_BLOCK,
-            }),
-            _ => {
-                payload.drain(..BLOCK_HEADER);
-                Ok(Self {
-                    number,
-                    attributes,
-                    bytes: payload,
-                })
-            }
+    /// From the bytes before the stored block, and the stored block.
+    pub(super) fn from_parts(front: [u8; BLOCK_HEADER], bytes: Vec<u8>) -> Self {
+        let [n0, n1, n2, n3, a0, a1] = front;
+        Self {
+            number: u32::from_le_bytes([n0, n1, n2, n3]),
+            attributes: u16::from_le_bytes([a0, a1]),
+            bytes,
         }
     }
 }

@@ -121,7 +121,7 @@ pub use headers::{HeadersError, HeadersRequest, WireHeaders};
 pub use message::{Announce, Goodbye, Hello, RangeEnd, RangeRequest, WireBlock, WireError};
 pub use reason::{EndReason, GoodbyeReason};
 
-pub(crate) use frame::{Frame, Pace, read_frame, write_all};
+pub(crate) use frame::{Frame, Pace, read_block, read_frame, read_header, read_payload, write_all};
 pub(crate) use headers::count_headers;
 
 use cairn_chain::ChainId;

@@ -64,6 +64,27 @@ fn read(bytes: &[u8]) -> Result<Frame, FrameError> {
     runtime.block_on(read_frame(&mut Cursor::new(bytes), ALL, "a message", PACE))
 }
 
+/// A block message as the asking side reads it.
+fn read_as_block(message: &[u8]) -> Result<WireBlock, FrameError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let mut reader = Cursor::new(message);
+    runtime.block_on(async {
+        let (_, size) = read_header(&mut reader, &[Kind::Block], "a block", PACE).await?;
+        read_block(&mut reader, size, PACE).await
+    })
+}
+
+/// A block message of this payload.
+fn block_message(payload: &[u8]) -> Vec<u8> {
+    let mut message = vec![Kind::Block as u8];
+    message.extend(u32::try_from(payload.len()).unwrap().to_le_bytes());
+    message.extend(payload);
+    message
+}
+
 /// The byte tables of the module documentation, written out by hand.
 #[test]
 fn messages_have_the_documented_bytes() {
@@ -418,7 +439,7 @@ fn decode_all(bytes: &[u8]) {
     let _ = Hello::decode(bytes);
     let _ = Announce::decode(bytes);
     let _ = RangeRequest::decode(bytes);
-    let _ = WireBlock::decode(bytes.to_vec());
+    let _ = read_as_block(&block_message(bytes));
     let _ = HeadersRequest::decode(bytes);
     let _ = WireHeaders::decode(bytes.to_vec());
     let _ = count_headers(bytes, 7, 3);
@@ -489,8 +510,11 @@ proptest! {
     #[test]
     fn blocks_come_back(number: u32, attributes: u16, bytes in proptest::collection::vec(any::<u8>(), 1..2000)) {
         let block = WireBlock { number, attributes, bytes };
-        let payload = body(|out| block.encode(out));
-        prop_assert_eq!(WireBlock::decode(payload), Ok(block));
+        let mut message = Vec::new();
+        block.encode(&mut message);
+        prop_assert_eq!(read_as_block(&message).unwrap(), block);
+        let torn = read_as_block(&message[..message.len() - 1]);
+        prop_assert!(matches!(torn, Err(FrameError::Truncated { .. })), "{:?}", torn);
     }
 
     #[test]
@@ -536,16 +560,18 @@ fn longest_block_passes_and_one_byte_more_does_not() {
     };
     let mut bytes = Vec::new();
     block.encode(&mut bytes);
-    let frame = read(&bytes).unwrap();
-    assert_eq!(WireBlock::decode(frame.payload).unwrap(), block);
+    assert_eq!(read_as_block(&bytes).unwrap(), block);
     block.bytes.push(5);
-    let payload = body(|out| block.encode(out));
+    bytes.clear();
+    block.encode(&mut bytes);
     assert!(matches!(
-        WireBlock::decode(payload),
-        Err(WireError::TooLong { .. })
+        read_as_block(&bytes),
+        Err(FrameError::Wire(WireError::TooLong { .. }))
     ));
-    assert!(matches!(
-        WireBlock::decode(vec![0; BLOCK_HEADER]),
-        Err(WireError::TooShort { .. })
-    ));
+    for length in [BLOCK_HEADER, BLOCK_HEADER - 1, 0] {
+        assert!(matches!(
+            read_as_block(&block_message(&vec![0; length])),
+            Err(FrameError::Wire(WireError::TooShort { .. }))
+        ));
+    }
 }
