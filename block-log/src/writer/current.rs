@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use cairn_chain::BlockId;
 
+use super::early_sync::EarlySync;
 use super::records;
 use crate::artifacts::ArtifactsWriter;
 use crate::attributes::{Attributes, TRAILER_LEN};
 use crate::part::{Part, Span};
 use crate::{Artifacts, ArtifactsVersion, Compression, Dictionaries, LogError, Record, artifacts_path};
 
-/// Appended bytes are handed to the system when there are so many. Higher saves calls, lower shows blocks to readers
-/// sooner.
-const BUFFER: usize = 1 << 20;
+/// Appended bytes are handed to the system when there are so many. Lower costs calls; higher, and the bytes leave the
+/// processor's cache before the system copies them.
+const BUFFER: usize = 128 << 10;
 
 /// The last file of a log, open for writing.
 #[derive(Debug)]
@@ -33,6 +34,7 @@ pub(super) struct Current {
     synced: u64,
     /// Records of the blocks that are not durable.
     records: Vec<Record>,
+    early: EarlySync,
 }
 
 impl Current {
@@ -69,6 +71,7 @@ impl Current {
 
     fn new(part: Arc<Part>, file: File, artifacts: ArtifactsWriter) -> Self {
         let end = part.end();
+        let early = EarlySync::new(part.path());
         Self {
             part,
             file,
@@ -78,6 +81,7 @@ impl Current {
             written: end,
             synced: end,
             records: Vec::new(),
+            early,
         }
     }
 
@@ -125,7 +129,9 @@ impl Current {
             let _ = self.file.set_len(self.written);
             return Err(LogError::io("write", self.part.path())(error));
         }
-        self.written += self.buffer.len() as u64;
+        let bytes = self.buffer.len() as u64;
+        self.written += bytes;
+        self.early.wrote(bytes);
         self.part.publish(&self.trailers, self.written);
         self.buffer.clear();
         self.trailers.clear();

@@ -4,11 +4,12 @@
 //! and closed before the next one is created. So after a crash only the last file can be torn, and its artifacts say
 //! up to where it cannot be. A writer that was not closed leaves its artifacts marked as open, as hived does.
 //!
-//! Appended blocks are gathered in memory and handed to the system a megabyte at a time; readers see them from then
+//! Appended blocks are gathered in memory and handed to the system 128 KiB at a time; readers see them from then
 //! on. They are durable after [`BlockLogWriter::sync`].
 
 mod aside;
 mod current;
+mod early_sync;
 mod open;
 mod records;
 
