@@ -4,7 +4,10 @@ use libp2p::{
     Swarm, SwarmBuilder, identify, identity::Keypair, noise, ping, swarm::NetworkBehaviour, tcp, yamux,
 };
 
-use crate::{NetworkConfig, NetworkError, bans::BanList, gate::Gate, streams::Streams, wire::protocol_name};
+use crate::{
+    NetworkConfig, NetworkError, bans::BanList, gate::Gate, read_ahead::ReadAhead, streams::Streams,
+    wire::protocol_name,
+};
 
 /// Prefix of identify's protocol version; the full chain id follows, so that a node of another chain can be named
 /// in the log although it does not speak this chain's protocol.
@@ -57,7 +60,11 @@ pub(crate) fn build(
     };
     let builder = SwarmBuilder::with_existing_identity(key)
         .with_tokio()
-        .with_tcp(tcp::Config::default().nodelay(true), noise::Config::new, yamux)
+        .with_tcp(
+            tcp::Config::default().nodelay(true),
+            |key: &Keypair| noise::Config::new(key).map(ReadAhead),
+            yamux,
+        )
         .map_err(|error| NetworkError::Transport(error.to_string()))?
         .with_quic_config(|mut quic| {
             quic.handshake_timeout = timeouts.connect;

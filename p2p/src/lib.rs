@@ -29,6 +29,7 @@ mod log_limit;
 mod network;
 mod peers;
 mod provider;
+mod read_ahead;
 mod resolve;
 mod seeds;
 mod server;
