@@ -9,6 +9,7 @@ use cairn_sync::download::{BlockNetwork, BlockRange, HeaderRange, Misbehavior, P
 use futures::future::{self, BoxFuture, FutureExt};
 use futures::stream::{self, BoxStream, StreamExt};
 use tokio::runtime::Handle;
+use tokio::sync::broadcast::error::RecvError;
 
 use super::from_wire;
 
@@ -73,6 +74,17 @@ impl BlockNetwork for PeerNetwork {
         };
         let answer = self.handle.request_headers(peer, range.first, range.count);
         async move { answer.await.map_err(|error| translate(&error)) }.boxed()
+    }
+
+    fn changes(&self) -> BoxStream<'static, ()> {
+        let events = self.handle.subscribe();
+        stream::unfold(events, |mut events| async move {
+            match events.recv().await {
+                Ok(_) | Err(RecvError::Lagged(_)) => Some(((), events)),
+                Err(RecvError::Closed) => None,
+            }
+        })
+        .boxed()
     }
 
     fn misbehaved(&self, peer: &str, what: &Misbehavior) {

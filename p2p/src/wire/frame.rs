@@ -49,7 +49,7 @@ pub enum FrameError {
     /// The stream ended inside a message.
     #[error("the stream ended after {found} of {expected} bytes of a message")]
     Truncated {
-        /// Bytes of the header or payload that were to come.
+        /// Bytes of the header, payload or stored block that were to come.
         expected: usize,
         /// Bytes that came.
         found: usize,
@@ -62,7 +62,7 @@ pub enum FrameError {
     Stalled {
         /// Nothing at all, or too little.
         kind: Stalled,
-        /// Bytes of the header or payload that were to come.
+        /// Bytes of the header, payload or stored block that were to come.
         expected: usize,
         /// Bytes that came.
         found: usize,

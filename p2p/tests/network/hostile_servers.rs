@@ -98,8 +98,8 @@ async fn truncated_frame() {
         matches!(
             error,
             RequestError::Frame(FrameError::Truncated {
-                expected: 26,
-                found: 10
+                expected: 20,
+                found: 4
             })
         ),
         "{error}"

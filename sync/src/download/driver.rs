@@ -19,6 +19,9 @@ use crate::stats::Meter;
 
 /// How often the peers and the stalled requests are looked at when nothing else happens.
 const TICK: Duration = Duration::from_millis(50);
+/// The least time between two looks that only changes among the peers have caused: a thousand announcements in a row
+/// do not make a thousand looks.
+const CHANGE_PAUSE: Duration = Duration::from_millis(5);
 /// hived's interval of the line about silence.
 const SILENCE: Duration = Duration::from_secs(30);
 
@@ -56,6 +59,7 @@ pub(super) struct Driver {
     checkpoints: Checkpoints,
     tasks: JoinSet<(ChunkId, Arc<str>, Outcome)>,
     handles: HashMap<ChunkId, AbortHandle>,
+    last_step: Instant,
     last_complaint: Instant,
     last_unreadable: Option<Instant>,
 }
@@ -85,6 +89,7 @@ impl Driver {
             checkpoints,
             tasks: JoinSet::new(),
             handles: HashMap::new(),
+            last_step: Instant::now(),
             last_complaint: Instant::now(),
             last_unreadable: None,
         }
@@ -94,11 +99,13 @@ impl Driver {
     pub(super) async fn run(mut self) {
         let _end = EndWithDriver(Arc::clone(&self.shared));
         let mut tick = tokio::time::interval(TICK);
+        let mut changes = self.network.changes().fuse();
         while !self.shared.ended.load(Relaxed) {
             self.step();
             tokio::select! {
                 _ = tick.tick() => {}
                 () = self.shared.changed.notified() => {}
+                Some(()) = changes.next(), if self.last_step.elapsed() >= CHANGE_PAUSE => {}
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
                     if let Ok((chunk, peer, outcome)) = ended {
                         self.finish(chunk, &peer, outcome);
@@ -111,6 +118,7 @@ impl Driver {
 
     fn step(&mut self) {
         let (now, offers) = (Instant::now(), self.network.peers());
+        self.last_step = now;
         self.meter.peers.store(offers.len() as u32, Relaxed);
         self.meter.target.store(likely_head(&offers), Relaxed);
         let applied = self.meter.head.number();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cairn_block_log::StoredBlock;
 use cairn_chain::BlockId;
 use futures::future::BoxFuture;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream, StreamExt};
 use thiserror::Error;
 
 /// A connected peer of this chain, and the blocks that it says it serves.
@@ -115,6 +115,12 @@ pub trait BlockNetwork: Send + Sync + fmt::Debug + 'static {
         peer: &str,
         range: HeaderRange,
     ) -> BoxFuture<'static, Result<Vec<u8>, RequestError>>;
+
+    /// Gives something whenever [`peers`](Self::peers) has changed, so that nobody waits for the next look at it. Ends, or
+    /// gives nothing, where the network does not know.
+    fn changes(&self) -> BoxStream<'static, ()> {
+        stream::pending().boxed()
+    }
 
     /// Told that a peer misbehaved; the network decides what it costs.
     fn misbehaved(&self, peer: &str, what: &Misbehavior);
