@@ -4,6 +4,7 @@
 //! [`PhaseClock`]. A thread of its own, the [`Reporter`], reads the clock every interval and prints a
 //! line, so that the line also appears while the writer never waits, or sits in one slow block.
 
+mod file;
 mod interval;
 mod meter;
 mod phase;

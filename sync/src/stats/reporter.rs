@@ -1,7 +1,6 @@
 //! The thread that prints the statistics on time.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use serde::Serialize;
 
+use super::file::StatsFile;
 use super::interval::{Interval, Outlook, WorkSource};
 use super::meter::Meter;
 use super::way::Way;
@@ -54,7 +54,7 @@ impl Reporter {
             });
         }
         let file = match &options.file {
-            Some(path) => Some(OpenOptions::new().create(true).append(true).open(path)?),
+            Some(path) => Some(StatsFile::open(path.clone())?),
             None => None,
         };
         let (interval, source) = (options.interval, options.source);
@@ -99,7 +99,7 @@ struct Report {
     meter: Arc<Meter>,
     checkpoints: Checkpoints,
     source: WorkSource,
-    file: Option<File>,
+    file: Option<StatsFile>,
     way: Way,
     /// The end of the last interval in which a block was applied.
     last_block: Instant,
@@ -125,20 +125,18 @@ impl Report {
         if let Some(line) = interval.headers_line() {
             tracing::info!(target: "writer", "{line}");
         }
-        if let Err(error) = self.append(&interval) {
-            tracing::warn!(target: "writer", "statistics file: {error}; no more records are written to it");
-            self.file = None;
-        }
-    }
-
-    fn append(&mut self, interval: &Interval) -> io::Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
         let at = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0.0, |time| time.as_secs_f64());
-        let mut line = serde_json::to_vec(&Record { at, interval })?;
-        line.push(b'\n');
-        file.write_all(&line)
+        if let Some(file) = &mut self.file
+            && let Ok(mut line) = serde_json::to_vec(&Record {
+                at,
+                interval: &interval,
+            })
+        {
+            line.push(b'\n');
+            file.append(&line);
+        }
     }
 }
 
