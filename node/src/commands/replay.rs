@@ -123,7 +123,9 @@ fn open(
         refuse_pruned(&log)?;
         session.data_dir.remove_state()?;
     }
-    let chain = session.open_writer(own)?;
+    // What may have to be applied again is not removed: without the first pass the state can still go back.
+    let keep_parts = session.keep_parts().filter(|_| session.settings.preverify);
+    let chain = session.open_writer(own, keep_parts)?;
     Ok((log, chain))
 }
 

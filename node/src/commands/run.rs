@@ -134,7 +134,7 @@ impl Node {
             }
             session.data_dir.remove_state()?;
         }
-        let chain = session.open_writer(writer)?;
+        let chain = session.open_writer(writer, session.keep_parts())?;
         self.served.replace(reader.clone());
         self.reader = reader;
         Ok(chain)

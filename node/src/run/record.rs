@@ -61,6 +61,8 @@ pub struct FinalRecord {
     pub received_bytes: u64,
     /// Time from the first block wanted to the last commit.
     pub seconds: f64,
+    /// Processor time of the process until now, in seconds.
+    pub cpu_seconds: f64,
     /// Reached by this run, ascending.
     pub checkpoints_reached: Vec<(u32, BlockIdText)>,
     /// Configured, above the head.
@@ -116,6 +118,8 @@ impl FinalRecord {
         facts: RunFacts,
         wish: DigestWish,
     ) -> anyhow::Result<Self> {
+        // Before the digest, which is no part of the run.
+        let cpu_seconds = cpu_seconds().unwrap_or_default();
         let head = chain.kept_head();
         let store = chain.state().registers().store();
         let digest = match wish {
@@ -145,6 +149,7 @@ impl FinalRecord {
             operations: meter.operations.load(Relaxed),
             received_bytes: meter.received_bytes.load(Relaxed),
             seconds: facts.elapsed.as_secs_f64(),
+            cpu_seconds,
             checkpoints_reached: chain
                 .reached()
                 .map(|point| (point.number, point.id.into()))
@@ -193,4 +198,16 @@ fn peak_memory() -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes << 10)
+}
+
+/// Unit of times in `/proc`: `USER_HZ`, which Linux keeps at 100 whatever the kernel's own rate is.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Time in user and system mode of all threads of this process, those that have ended included.
+fn cpu_seconds() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name, in parentheses, may hold anything.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |index: usize| fields.get(index)?.parse::<f64>().ok();
+    Some((ticks(11)? + ticks(12)?) / TICKS_PER_SECOND)
 }

@@ -140,11 +140,24 @@ impl Session {
         found
     }
 
-    /// The writer over this folder's state and, if there is one, its block log; the two are reconciled.
+    /// Full parts of the block log that are kept; `None`: all.
+    pub fn keep_parts(&self) -> Option<u32> {
+        match self.settings.block_log.split {
+            BlockLogSplit::Parts(keep) if keep < BlockLogSplit::ALL_PARTS => Some(keep),
+            _ => None,
+        }
+    }
+
+    /// The writer over this folder's state and, if there is one, its block log; the two are reconciled. Of the log,
+    /// `keep_parts` full parts are kept.
     ///
     /// # Errors
     /// When the state cannot be opened, or the log is behind it.
-    pub fn open_writer(&self, log: Option<BlockLogWriter>) -> anyhow::Result<ChainWriter> {
+    pub fn open_writer(
+        &self,
+        log: Option<BlockLogWriter>,
+        keep_parts: Option<u32>,
+    ) -> anyhow::Result<ChainWriter> {
         let choice = self
             .settings
             .chain_choice
@@ -157,10 +170,7 @@ impl Session {
         let options = ChainWriterOptions {
             log,
             undo_sessions: self.settings.undo_below_checkpoint,
-            keep_parts: match self.settings.block_log.split {
-                BlockLogSplit::Parts(keep) if keep < BlockLogSplit::ALL_PARTS => Some(keep),
-                _ => None,
-            },
+            keep_parts,
             room: Box::new(DiskRoom::of(&self.data_dir)),
             checkpoints: self.settings.checkpoints.clone(),
             policy: self.commit_policy(),

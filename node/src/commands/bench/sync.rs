@@ -32,10 +32,21 @@ pub(super) fn execute(args: &BenchSyncArgs) -> Result<(), CommandError> {
     }
 }
 
+/// What is measured: the name in the result, and for people. A replay of somebody's log writes no log; a sync does, so
+/// that the one without a log shows what the network alone costs.
+const ROWS: [(&str, &str); 4] = [
+    ("replay", "replay"),
+    ("sync", "sync"),
+    ("sync_no_log", "sync without a block log"),
+    ("sync_unpinned", "sync, not pinned"),
+];
+
 /// One run as the process itself measured it.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     seconds: f64,
+    /// Processor time of the process, in seconds.
+    cpu: f64,
     /// Share of the time that the writer worked on blocks.
     busy: f64,
 }
@@ -47,7 +58,17 @@ impl Run {
         let total: f64 = phases.map_or(0.0, |phases| phases.values().filter_map(Value::as_f64).sum());
         Self {
             seconds: record["seconds"].as_f64().unwrap_or_default(),
+            cpu: record["cpu_seconds"].as_f64().unwrap_or_default(),
             busy: (phase("processing_blocks") + phase("processing_transactions")) / total.max(1e-9),
+        }
+    }
+
+    fn medians(runs: &[Self]) -> Self {
+        let median = |value: fn(&Self) -> f64| super::median(runs.iter().map(value));
+        Self {
+            seconds: median(|run| run.seconds),
+            cpu: median(|run| run.cpu),
+            busy: median(|run| run.busy),
         }
     }
 }
@@ -66,56 +87,59 @@ fn sync(args: &BenchSyncArgs, folder: &Path) -> anyhow::Result<Value> {
     let compression = format!("enable-block-log-compression = {}\n", u8::from(args.compress));
     let config = format!("{chain}{compression}p2p-seed-node = 127.0.0.1:{port}\n{checkpoints}");
 
-    let (mut replays, mut syncs) = (Vec::new(), Vec::new());
-    let (log, last) = (seed.join("blockchain"), args.blocks.to_string());
-    for round in 0..args.rounds {
-        let replayed = folder.join(format!("replay-{round}"));
-        local_nodes::write_config(&replayed, &format!("{chain}{checkpoints}"))?;
-        let words = [
-            "replay",
-            "-d",
-            text(&replayed)?,
-            "--block-log",
-            text(&log)?,
-            "--json",
-        ];
-        let replay = NodeProcess::start(None, measured_core, &words)?.finish()?;
-        let synced = folder.join(format!("sync-{round}"));
-        local_nodes::write_config(&synced, &config)?;
-        let words = ["run", "-d", text(&synced)?, "--exit-at-block", &last, "--json"];
-        let sync = NodeProcess::start(None, measured_core, &words)?.finish()?;
+    let last = args.blocks.to_string();
+    let run = |name: &str, config: &str, core, words: &[&str]| -> anyhow::Result<(Value, Run)> {
+        let data = folder.join(name);
+        local_nodes::write_config(&data, config)?;
+        let words = [words, &["-d", text(&data)?, "--json"]].concat();
+        let record = NodeProcess::start(None, core, &words)?.finish()?;
+        std::fs::remove_dir_all(&data)?;
+        let measured = Run::of(&record);
+        Ok((record["state"]["digest"].clone(), measured))
+    };
+    let log = seed.join("blockchain");
+    let (replay_words, sync_words) = (
+        ["replay", "--block-log", text(&log)?],
+        ["run", "--exit-at-block", &last],
+    );
+    let (replay_config, no_log) = (
+        format!("{chain}{checkpoints}"),
+        config.replace("block-log-split = -1", "block-log-split = 0"),
+    );
+    let mut runs: [Vec<Run>; 4] = Default::default();
+    for _ in 0..args.rounds {
+        let (replayed, replay) = run("replay", &replay_config, measured_core, &replay_words)?;
+        let (synced, sync) = run("sync", &config, measured_core, &sync_words)?;
+        let (unlogged, without_log) = run("sync-no-log", &no_log, measured_core, &sync_words)?;
+        let (free, unpinned) = run("sync-free", &config, None, &sync_words)?;
         anyhow::ensure!(
-            replay["state"]["digest"] == sync["state"]["digest"],
-            "replay and sync end with different states: {} and {}",
-            replay["state"]["digest"],
-            sync["state"]["digest"]
+            [&synced, &unlogged, &free] == [&replayed; 3],
+            "replay and syncs end with different states: {replayed}, {synced}, {unlogged} and {free}"
         );
-        replays.push(Run::of(&replay));
-        syncs.push(Run::of(&sync));
-        std::fs::remove_dir_all(&replayed)?;
-        std::fs::remove_dir_all(&synced)?;
+        for (all, one) in runs.iter_mut().zip([replay, sync, without_log, unpinned]) {
+            all.push(one);
+        }
     }
     seed_node.terminate()?;
     seed_node.finish()?;
-    let median = |runs: &[Run], value: fn(&Run) -> f64| super::median(runs.iter().map(value));
-    let (replay_s, sync_s) = (
-        median(&replays, |run| run.seconds),
-        median(&syncs, |run| run.seconds),
-    );
-    let blocks = f64::from(args.blocks);
-    Ok(json!({
+    let mut result = json!({
         "blocks": args.blocks,
         "rounds": args.rounds,
         "compress": args.compress,
         "pinned": pinned,
-        "replay_s": replay_s,
-        "replay_blocks_per_s": blocks / replay_s.max(1e-9),
-        "replay_writer_busy": median(&replays, |run| run.busy),
-        "sync_s": sync_s,
-        "sync_blocks_per_s": blocks / sync_s.max(1e-9),
-        "sync_writer_busy": median(&syncs, |run| run.busy),
-        "ratio": sync_s / replay_s.max(1e-9),
-    }))
+    });
+    let replay = Run::medians(&runs[0]);
+    for ((name, _), runs) in ROWS.iter().zip(&runs) {
+        let median = Run::medians(runs);
+        result[format!("{name}_s")] = median.seconds.into();
+        result[format!("{name}_cpu_s")] = median.cpu.into();
+        result[format!("{name}_blocks_per_s")] = (f64::from(args.blocks) / median.seconds.max(1e-9)).into();
+        result[format!("{name}_writer_busy")] = median.busy.into();
+        result[format!("{name}_ratio")] = (median.seconds / replay.seconds.max(1e-9)).into();
+        result[format!("{name}_cpu_ratio")] = (median.cpu / replay.cpu.max(1e-9)).into();
+    }
+    result["ratio"] = result["sync_ratio"].clone();
+    Ok(result)
 }
 
 /// Whether processes can be pinned here: `taskset` is installed and there are two processors.
@@ -128,25 +152,25 @@ pub(super) fn can_pin() -> bool {
 }
 
 fn table(result: &Value) -> String {
-    let number = |name: &str| result[name].as_f64().unwrap_or_default();
-    let row = |what: &str, name: &str| {
+    let number = |name: &str, what: &str| result[format!("{name}_{what}")].as_f64().unwrap_or_default();
+    let row = |(name, words): &(&str, &str)| {
         format!(
-            "  {what:<10}{:>8.2} s  {:>8.0} blocks/s  writer busy {:>3.0}%\n",
-            number(&format!("{name}_s")),
-            number(&format!("{name}_blocks_per_s")),
-            100.0 * number(&format!("{name}_writer_busy"))
+            "  {words:<26}{:>7.2} s {:>7.2} s CPU {:>7.0} blocks/s  writer busy {:>3.0}%  ratio {:.2}, CPU {:.2}\n",
+            number(name, "s"),
+            number(name, "cpu_s"),
+            number(name, "blocks_per_s"),
+            100.0 * number(name, "writer_busy"),
+            number(name, "ratio"),
+            number(name, "cpu_ratio"),
         )
     };
     let pinned = match result["pinned"].as_bool() {
-        Some(true) => "pinned to one processor, the seed to another",
+        Some(true) => "pinned to one processor unless it says otherwise, the seed to another",
         _ => "not pinned",
     };
+    let rows: String = ROWS.iter().map(row).collect();
     format!(
-        "{} blocks, medians of {} rounds, {pinned}\n{}{}  ratio     {:>8.2}\n",
-        result["blocks"],
-        result["rounds"],
-        row("replay", "replay"),
-        row("sync", "sync"),
-        number("ratio")
+        "{} blocks, medians of {} rounds, {pinned}\n{rows}",
+        result["blocks"], result["rounds"]
     )
 }
