@@ -8,6 +8,10 @@
  * With $CAIRN_CRASH_KILL_AFTER=N the process kills itself (SIGKILL) behind its Nth record. No other call can be
  * under way then, so that the journal holds all that happened.
  *
+ * With $CAIRN_CRASH_FULL_FLAG, the disk is full as long as that file is there, behind the first $CAIRN_CRASH_FULL_AFTER
+ * writes of RocksDB's log (a file *.log under state/): of the next write half the bytes are written, then every write
+ * under state/ fails with ENOSPC. The file systems go on saying that they have room.
+ *
  * A record: length of what follows (u32), kind (u8), then fields. Numbers are little-endian u64, texts and data a
  * u32 length and the bytes, paths relative to the folder.
  *
@@ -54,6 +58,9 @@ static char root[PATH_MAX];
 static size_t root_len;
 static int journal = -1;
 static long kill_after = -1;
+static const char *full_flag;
+static long full_after;
+static int half_written;
 
 static void die(const char *what) {
     (void)!syscall(SYS_write, 2, what, strlen(what));
@@ -135,6 +142,8 @@ __attribute__((constructor)) static void start(void) {
     if (journal < 0) die("crash shim: CAIRN_CRASH_JOURNAL cannot be opened");
     if (journal != fd) close(fd);
     if (count) kill_after = atol(count);
+    full_flag = getenv("CAIRN_CRASH_FULL_FLAG");
+    if (getenv("CAIRN_CRASH_FULL_AFTER")) full_after = atol(getenv("CAIRN_CRASH_FULL_AFTER"));
     strcpy(root, folder);
     root_len = strlen(root);
     end(begin('P'));
@@ -284,12 +293,40 @@ static void record_write(uint64_t inode, off_t offset, const struct iovec *parts
     end(record);
 }
 
+/* Whether this write finds no room. The mutex is held. */
+static int is_full(const char *path) {
+    size_t len = strlen(path);
+    if (!full_flag || strncmp(path, "state/", 6) != 0) return 0;
+    int is_log = len > 4 && strcmp(path + len - 4, ".log") == 0;
+    if (full_after > 0) {
+        full_after -= is_log;
+        return 0;
+    }
+    int saved = errno, full = syscall(SYS_faccessat, AT_FDCWD, full_flag, F_OK) == 0;
+    errno = saved;
+    return full && (half_written || is_log);
+}
+
 /* `offset` of -1: where the descriptor stands. */
 static ssize_t write_parts(int fd, const struct iovec *parts, int count, off_t offset) {
     char buffer[PATH_MAX];
     struct stat facts;
-    int recorded = ours(fd, buffer, &facts) != NULL;
+    const char *path = ours(fd, buffer, &facts);
+    int recorded = path != NULL;
     if (recorded) pthread_mutex_lock(&lock);
+    struct iovec half;
+    if (recorded && is_full(path)) {
+        if (half_written || count != 1 || parts[0].iov_len < 2) {
+            half_written = 1;
+            pthread_mutex_unlock(&lock);
+            errno = ENOSPC;
+            return -1;
+        }
+        half_written = 1;
+        half = parts[0];
+        half.iov_len /= 2;
+        parts = &half;
+    }
     off_t at = offset;
     if (recorded) {
         int saved = errno;

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::path::Path;
+
+use cairn_tests::power_cut::Shim;
 use cairn_tests::{Devnet, Finished, Running, SmallDisk, cairn, free_port};
 use serde_json::Value;
 
@@ -12,6 +15,11 @@ const ONE_WITNESS: &[&str] = &["--witnesses", "1"];
 
 /// Head and state that the chain must end with.
 fn expected(chain: &Devnet) -> Value {
+    expected_at(chain, LAST)
+}
+
+/// Head and state that the chain has at this block.
+fn expected_at(chain: &Devnet, last: &str) -> Value {
     let (log, spec) = (chain.path("seed/blockchain"), chain.spec());
     let words = [
         "replay",
@@ -19,6 +27,8 @@ fn expected(chain: &Devnet) -> Value {
         log.to_str().unwrap(),
         "--chain",
         &spec,
+        "--exit-at-block",
+        last,
         "--json",
     ];
     cairn(words).expect_code(0).json()
@@ -157,4 +167,52 @@ fn a_write_that_is_refused_all_the_same_costs_nothing_but_time() {
         (&record["head"], &record["state"]),
         (&whole["head"], &whole["state"])
     );
+}
+
+/// A commit of which half is on the disk when no room is left: the file system had said that there is enough.
+#[test]
+fn a_commit_that_is_cut_in_half_leaves_the_one_before() {
+    let chain = Devnet::generate(BLOCKS, ONE_WITNESS);
+    let (whole, port) = (expected(&chain), free_port());
+    let tools = tempfile::tempdir().unwrap();
+    let (shim, flag) = (Shim::build(tools.path()), tools.path().join("full"));
+    let _seed = chain.seed(port);
+    for after in [2, 5] {
+        let folder = chain.config(
+            &format!("node-{after}"),
+            &format!("block-log-split = -1\nflush-state-interval = 100\np2p-seed-node = 127.0.0.1:{port}\n"),
+        );
+        let journal = tools.path().join(format!("journal-{after}"));
+        std::fs::write(&flag, "").unwrap();
+        let words = ["run", "-d", &folder, "--exit-at-block", LAST, "--json"];
+        let environment = || shim.full_disk(Path::new(&folder), &journal, &flag, after);
+        let mut node = Running::start_with(words, environment());
+        node.wait_for_line("disk full: paused");
+        assert!(!node.has_ended(), "it waits for room");
+        node.kill();
+
+        // What is on the disk is the last commit, as it stands on its own.
+        let state = cairn(["state", "info", "-d", &folder, "--json"])
+            .expect_code(0)
+            .json();
+        let head = state["head"]["number"].as_u64().unwrap();
+        assert!((100..u64::from(BLOCKS)).contains(&head), "{state}");
+        let there = expected_at(&chain, &head.to_string());
+        assert_eq!(
+            (&state["head"]["id"], &state["digest"]),
+            (&there["head"]["id"], &there["state"]["digest"])
+        );
+
+        // Full once more, and then room: the same process goes on.
+        let mut node = Running::start_with(words, environment());
+        node.wait_for_line("disk full: paused");
+        std::fs::remove_file(&flag).unwrap();
+        let finished = node.wait().expect_code(0);
+        let record = finished.json();
+        assert_eq!(
+            (&record["head"], &record["state"]),
+            (&whole["head"], &whole["state"]),
+            "{finished}"
+        );
+    }
 }

@@ -64,4 +64,23 @@ impl Shim {
         }
         environment
     }
+
+    /// The environment for a process on whose disk RocksDB finds no room behind its first `after` log writes, as long as
+    /// the file `flag` is there: the write in hand is cut in half. Changes under `folder` are recorded in `journal`.
+    ///
+    /// # Panics
+    /// When the folder is not there.
+    #[must_use]
+    pub fn full_disk(
+        &self,
+        folder: &Path,
+        journal: &Path,
+        flag: &Path,
+        after: usize,
+    ) -> Vec<(&str, OsString)> {
+        let mut environment = self.environment(folder, journal, None);
+        environment.push(("CAIRN_CRASH_FULL_FLAG", flag.into()));
+        environment.push(("CAIRN_CRASH_FULL_AFTER", after.to_string().into()));
+        environment
+    }
 }
