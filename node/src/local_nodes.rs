@@ -34,6 +34,8 @@ pub fn generate(folder: &Path, blocks: u32, compress: bool) -> anyhow::Result<Pa
         compress,
         threads: 0,
         faults: Vec::new(),
+        broken: None,
+        forks: Vec::new(),
     };
     let progress = RefCell::new(Progress::start("generating", "blocks", u64::from(blocks)));
     let generated = devnet::generate(&options, &|step| {

@@ -25,6 +25,8 @@ fn options(out: &Path) -> GenerateOptions {
         compress: false,
         threads: 2,
         faults: Vec::new(),
+        broken: None,
+        forks: Vec::new(),
     }
 }
 

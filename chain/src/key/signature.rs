@@ -23,7 +23,7 @@ use crate::pack::{Pack, Packer, Reader, Unpack, UnpackError};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Signature(pub [u8; 65]);
 
-/// A signature that gives no key.
+/// A signature that gives no key, or one that may not stand in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
     /// The header byte says nothing about the key.
@@ -31,6 +31,14 @@ pub enum SignatureError {
     Header {
         /// The byte.
         found: u8,
+    },
+    /// S is greater than hived takes; the other signature of the pair would do. [`Signature::recover`] does not ask for it.
+    #[error(
+        "the S of the signature {signature} is greater than the greatest that is taken; the other one of the pair has a lower S"
+    )]
+    NotCanonical {
+        /// The signature.
+        signature: Signature,
     },
     /// R or S is zero or not below the order of the group, or no point has R as its X coordinate.
     #[error("the signature {signature} is not one of any key over the digest {digest}")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::devnet::{MAX_MISSED_SLOTS, MAX_WITNESSES};
+use crate::devnet::{BrokenAt, ForkAt, MAX_MISSED_SLOTS, MAX_WITNESSES, Rule};
 
 /// Commands on local chains.
 #[derive(Clone, Debug, Subcommand)]
@@ -45,6 +45,15 @@ pub struct GenerateArgs {
         value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_MISSED_SLOTS)))]
     pub missed_slots: u32,
 
+    /// Also write a fork into OUT/fork-AT: the chain up to block AT, and DEPTH other blocks behind it. May be given several
+    /// times.
+    #[arg(long, value_name = "AT:DEPTH")]
+    pub fork: Vec<ForkAt>,
+
+    /// Let block BLOCK (3 or later) break a rule of full validation, and nothing else; --help lists the rules.
+    #[arg(long = "break", value_name = "RULE@BLOCK", long_help = rules_help())]
+    pub broken: Option<BrokenAt>,
+
     /// Compress the blocks with zstd.
     #[arg(long)]
     pub compress: bool,
@@ -52,4 +61,15 @@ pub struct GenerateArgs {
     /// Print one JSON object as the last line.
     #[arg(long)]
     pub json: bool,
+}
+
+/// The rules that a block can break.
+fn rules_help() -> String {
+    let mut text = "Let block BLOCK (3 or later) break a rule of full validation, and nothing else. The chain goes on behind it \
+                    as a careless witness would make it. Rules:"
+        .to_owned();
+    for rule in Rule::ALL {
+        text.push_str(&format!("\n  {}: {}", rule.name(), rule.breach()));
+    }
+    text
 }

@@ -34,13 +34,18 @@ fn generate(args: &GenerateArgs) -> Result<ExitCode, CommandError> {
         compress: args.compress,
         threads: 0,
         faults: Vec::new(),
+        broken: args.broken,
+        forks: args.fork.clone(),
     };
     let started = Instant::now();
     let bar = RefCell::new(Progress::start("generating", "blocks", u64::from(args.blocks)));
     let generated = devnet::generate(&options, &|step| bar.borrow_mut().set(u64::from(step.blocks)));
     drop(bar);
     let generated = generated.map_err(|error| match error {
-        GenerateError::BlockCount { .. } => CommandError::usage(error),
+        GenerateError::BlockCount { .. }
+        | GenerateError::ForkStart { .. }
+        | GenerateError::BrokenBlock { .. }
+        | GenerateError::CannotBreak(_) => CommandError::usage(error),
         other => CommandError::Failed(other.into()),
     })?;
     let seconds = started.elapsed().as_secs_f64();
@@ -55,6 +60,11 @@ fn generate(args: &GenerateArgs) -> Result<ExitCode, CommandError> {
             "transactions": generated.transactions,
             "operations": generated.operations,
             "bytes": generated.bytes,
+            "forks": generated.forks.iter().map(|fork| json!({
+                "at": fork.fork.at,
+                "head": { "number": fork.head.number(), "id": fork.head.to_string() },
+                "block_log": fork.block_log_path,
+            })).collect::<Vec<_>>(),
             "seconds": seconds,
         }))?;
     } else {
@@ -68,6 +78,15 @@ fn generate(args: &GenerateArgs) -> Result<ExitCode, CommandError> {
             generated.head.number(),
             generated.head,
         ))?;
+        for fork in &generated.forks {
+            output::text(&format!(
+                "fork        {} {}, behind block {}, in {}\n",
+                fork.head.number(),
+                fork.head,
+                fork.fork.at,
+                fork.block_log_path.display(),
+            ))?;
+        }
     }
     Ok(ExitCode::Done)
 }

@@ -69,6 +69,16 @@ impl KeySeed {
         Self("cairn devnet stranger".to_owned())
     }
 
+    /// The test key that a testnet's genesis gives to initminer.
+    pub(super) fn initminer() -> Self {
+        Self("init_key".to_owned())
+    }
+
+    /// The key of an account that plays a part in a broken block.
+    pub(super) fn actor(name: &str, level: u8) -> Self {
+        Self(format!("cairn devnet actor {name} {level}"))
+    }
+
     pub(super) fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
@@ -96,8 +106,7 @@ impl Keys {
             generation,
         } = key;
         if account == INITMINER {
-            // The test key that a testnet's genesis gives to initminer.
-            return KeySeed("init_key".to_owned());
+            return KeySeed::initminer();
         }
         let account = names::account_text(account);
         KeySeed(format!(

@@ -13,6 +13,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`blocks`](mod@blocks) | the blocks as an iterator, made by many threads |
+//! | [`Rule`] | the rules that a block can break, by name |
 //! | [`faults`] | what can be wrong with a block on purpose |
 //! | [`Tip`], [`Tree`] | the blocks one at a time, with forks |
 //! | [`generate`](mod@generate) | writes them as a block log with its chain specification |
@@ -24,6 +25,7 @@
 
 mod accounts;
 pub mod blocks;
+mod broken;
 pub mod faults;
 pub mod generate;
 mod keys;
@@ -43,8 +45,11 @@ mod tree;
 mod write;
 
 pub use blocks::{Blocks, BlocksOptions, blocks};
+pub use broken::{CannotBreak, Rule, UnknownRule};
 pub use faults::{Fault, FaultAt};
-pub use generate::{GenerateError, GenerateOptions, Generated, Progress, generate};
+pub use generate::{
+    BrokenAt, ForkAt, GenerateError, GenerateOptions, Generated, GeneratedFork, Progress, generate,
+};
 pub use profile::{Profile, UnknownProfile};
 pub use seal::RawBlock;
 pub use shape::{ChainShape, MAX_MISSED_SLOTS, MAX_WITNESSES, Mix};
@@ -57,7 +62,7 @@ use cairn_chain::{ChainId, ChainSpec};
 /// The chain specification of the devnet with this seed, as JSON that `ChainSpec::from_json` reads.
 #[must_use]
 pub fn chain_spec_json(seed: u64) -> String {
-    spec::text(seed)
+    ChainShape::new(seed).spec_json()
 }
 
 /// The chain id of the devnet with this seed.
@@ -69,5 +74,5 @@ pub fn chain_id(seed: u64) -> ChainId {
 /// The chain specification of the devnet with this seed.
 #[must_use]
 pub fn chain_spec(seed: u64) -> ChainSpec {
-    spec::chain(seed)
+    ChainShape::new(seed).spec()
 }

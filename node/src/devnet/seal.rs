@@ -35,6 +35,29 @@ pub struct RawBlock {
     pub operations: u32,
 }
 
+impl RawBlock {
+    /// A block that was just packed, on top of `previous` whatever it says itself.
+    pub(super) fn of(
+        bytes: Vec<u8>,
+        previous: BlockId,
+        number: u32,
+        (transactions, operations): (u32, u32),
+    ) -> Self {
+        let (header, _) = SignedHeader::unpack_prefix(&bytes).expect("a header was just packed there");
+        let (id, time, witness) = (header.id(), header.timestamp, header.witness);
+        Self {
+            number,
+            id,
+            previous,
+            time,
+            witness,
+            bytes,
+            transactions,
+            operations,
+        }
+    }
+}
+
 /// Closes one block after the other.
 #[derive(Debug)]
 pub(super) struct Sealer {
@@ -75,7 +98,9 @@ impl Sealer {
             Some(Fault::Replaced) => {
                 let other = Header {
                     merkle_root: MerkleRoot::ZERO,
-                    extensions: vec![HeaderExtension::Version(Version(spec::VERSION + 1))],
+                    extensions: vec![HeaderExtension::Version(Version(
+                        spec::version(spec::LAST_HARDFORK) + 1,
+                    ))],
                     ..header
                 };
                 other.sealed(&key, &[0])
@@ -157,7 +182,7 @@ impl Header {
 fn extensions(plan: &BlockPlan) -> Vec<HeaderExtension> {
     let mut extensions = Vec::new();
     if plan.first_of_producer {
-        extensions.push(HeaderExtension::Version(Version(spec::VERSION)));
+        extensions.push(HeaderExtension::Version(Version(spec::version(plan.hardfork))));
     }
     if plan.number == 1 {
         let hf_time = Time(spec::block_time(1));
@@ -176,7 +201,7 @@ pub(super) fn id(block: &[u8]) -> BlockId {
 }
 
 /// Transactions and operations of the block that is shown.
-fn counts(plan: &BlockPlan, fault: Option<Fault>) -> (u32, u32) {
+pub(super) fn counts(plan: &BlockPlan, fault: Option<Fault>) -> (u32, u32) {
     let planned = plan
         .transactions
         .iter()

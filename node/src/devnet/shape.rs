@@ -1,8 +1,11 @@
 //! What a chain is like, apart from its length.
 
+use cairn_chain::ChainSpec;
+
 use super::names::WITNESSES;
 use super::plan::LAG;
 use super::profile::Profile;
+use super::spec;
 
 /// Most witnesses: as many as fit into a round, so that all of them are scheduled whoever they are.
 pub const MAX_WITNESSES: u32 = WITNESSES + 1;
@@ -62,6 +65,8 @@ pub struct ChainShape {
     /// How far behind a block its transactions' reference block lies, 1 to 128. The farther, the more transactions of
     /// one branch of a fork would be valid in another.
     pub reference_lag: u32,
+    /// The last hardfork in force, 27 or 28. What changed with 28 are the rules of signatures.
+    pub hardfork: u8,
 }
 
 impl ChainShape {
@@ -77,6 +82,7 @@ impl ChainShape {
             transactions: (30, 60),
             mix: Mix::USUAL,
             reference_lag: LAG,
+            hardfork: spec::LAST_HARDFORK,
         }
     }
 
@@ -95,6 +101,18 @@ impl ChainShape {
         }
     }
 
+    /// The chain specification, as JSON that `ChainSpec::from_json` reads.
+    #[must_use]
+    pub fn spec_json(&self) -> String {
+        spec::text(self.seed, self.in_range().hardfork)
+    }
+
+    /// The chain specification.
+    #[must_use]
+    pub fn spec(&self) -> ChainSpec {
+        spec::chain(self.seed, self.in_range().hardfork)
+    }
+
     /// The shape with every number brought into its range.
     pub(super) fn in_range(self) -> Self {
         let most = self.transactions.1.min(super::plan::MAX_TRANSACTIONS);
@@ -104,6 +122,7 @@ impl ChainShape {
             users: self.users.clamp(8, 10_000),
             transactions: (self.transactions.0.min(most), most),
             reference_lag: self.reference_lag.clamp(1, LAG),
+            hardfork: self.hardfork.clamp(27, spec::LAST_HARDFORK),
             ..self
         }
     }

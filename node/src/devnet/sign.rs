@@ -37,11 +37,29 @@ struct Nonce {
 pub(super) fn sign(key: &KeySeed, digest: &Sha256Digest) -> Signature {
     // A digest or a sum outside the range of numbers has never been seen (one in 2^128); the ordinary way
     // knows what to do.
-    quick(key, digest).unwrap_or_else(|| key.private().sign(digest))
+    quick(key, digest, usize::from(digest.0[31])).unwrap_or_else(|| key.private().sign(digest))
 }
 
-fn quick(key: &KeySeed, digest: &Sha256Digest) -> Option<Signature> {
-    let nonce = nonces().get(usize::from(digest.0[31]))?;
+/// The other signature of the same digest by the same key, the one that hived does not take: its S is too great.
+pub(super) fn sign_other_of_pair(key: &KeySeed, digest: &Sha256Digest) -> Signature {
+    // Three of four signatures have such a counterpart.
+    let pair = (0..NONCES).find_map(|nonce| {
+        let other = other_of_pair(quick(key, digest, nonce)?)?;
+        (!other.is_canonical()).then_some(other)
+    });
+    pair.unwrap_or_else(|| key.private().sign(digest))
+}
+
+/// (R, n - S) for (R, S): the other Y coordinate goes with it.
+fn other_of_pair(Signature(mut bytes): Signature) -> Option<Signature> {
+    let s = SecretKey::from_secret_bytes(*bytes.last_chunk()?).ok()?;
+    bytes[33..].copy_from_slice(&s.negate().to_secret_bytes());
+    bytes[0] = 27 + 4 + ((bytes[0] - 27 - 4) ^ 1);
+    Some(Signature(bytes))
+}
+
+fn quick(key: &KeySeed, digest: &Sha256Digest, nonce: usize) -> Option<Signature> {
+    let nonce = nonces().get(nonce)?;
     let z = Scalar::from_be_bytes(digest.0).ok()?;
     let secret = secret(key.as_bytes())?;
     let s = secret
@@ -111,7 +129,7 @@ mod tests {
     use cairn_chain::Sha256Digest;
 
     use super::super::keys::{KeyName, Keys, Role};
-    use super::{NONCES, nonces, quick, sign};
+    use super::{NONCES, nonces, quick, sign, sign_other_of_pair};
 
     #[test]
     fn every_nonce_gives_signatures_of_the_key() {
@@ -120,10 +138,14 @@ mod tests {
             let key = Keys::new(9).seed_of(KeyName::new(number, Role::Posting, 0));
             let mut digest = Sha256Digest::of(&number.to_le_bytes());
             digest.0[31] = number as u8;
-            let signature = quick(&key, &digest).expect("nothing is out of range");
+            let nonce = usize::from(digest.0[31]);
+            let signature = quick(&key, &digest, nonce).expect("nothing is out of range");
             assert_eq!(signature.recover(&digest), Ok(key.private().public_key()));
             assert!(signature.is_low_s() && signature.is_canonical());
             assert_eq!(signature, sign(&key, &digest));
+            let other = sign_other_of_pair(&key, &digest);
+            assert_eq!(other.recover(&digest), Ok(key.private().public_key()));
+            assert!(!other.is_low_s() && !other.is_canonical());
         }
     }
 
@@ -131,7 +153,7 @@ mod tests {
     fn a_digest_out_of_range_is_signed_the_ordinary_way() {
         let key = Keys::new(9).seed_of(KeyName::new(30, Role::Posting, 0));
         let digest = Sha256Digest([0xff; 32]);
-        assert_eq!(quick(&key, &digest), None);
+        assert_eq!(quick(&key, &digest, 255), None);
         assert_eq!(
             sign(&key, &digest).recover(&digest),
             Ok(key.private().public_key())

@@ -12,11 +12,16 @@ pub(super) const GENESIS_TIME: u32 = 1_704_067_200;
 /// Most blocks that a devnet can have before its times pass 2^32 - 1 (with some room for expirations).
 pub const MAX_BLOCKS: u32 = 800_000_000;
 
-/// Hive's newest hardfork: all are in force from block 1 on.
-const LAST_HARDFORK: u32 = 28;
+/// Hive's newest hardfork: all are in force from block 1 on, unless an older one is asked for.
+pub(super) const LAST_HARDFORK: u8 = 28;
 
-/// The version that witnesses report in their first block: 1.28.0.
-pub(super) const VERSION: u32 = (1 << 24) | (LAST_HARDFORK << 16);
+/// A hardfork that does not come before the last block that a devnet can have.
+const NEVER: u32 = MAX_BLOCKS;
+
+/// The version that knows this hardfork, as witnesses report it: 1.28.0.
+pub(super) fn version(hardfork: u8) -> u32 {
+    (1 << 24) | (u32::from(hardfork) << 16)
+}
 
 /// The time of block `number`; block 0 stands for genesis.
 pub(super) fn block_time(number: u32) -> u32 {
@@ -35,18 +40,22 @@ pub(super) fn name(seed: u64) -> String {
 }
 
 /// The text of the specification, which `ChainSpec::from_json` reads.
-pub(super) fn text(seed: u64) -> String {
+pub(super) fn text(seed: u64, hardfork: u8) -> String {
+    let mut schedule = vec![json!({ "hardfork": hardfork, "block_num": 1 })];
+    if hardfork < LAST_HARDFORK {
+        schedule.push(json!({ "hardfork": LAST_HARDFORK, "block_num": NEVER }));
+    }
     let spec = json!({
         "name": name(seed),
         "base": "hive-testnet",
         "chain_id": hex::encode(chain_id(seed).0),
         "genesis_time": GENESIS_TIME,
-        "hardfork_schedule": [{ "hardfork": LAST_HARDFORK, "block_num": 1 }],
+        "hardfork_schedule": schedule,
     });
     format!("{spec:#}\n")
 }
 
 /// The specification, as a node has it that read the text.
-pub(super) fn chain(seed: u64) -> ChainSpec {
-    ChainSpec::from_json(&text(seed)).expect("this module writes what is read there")
+pub(super) fn chain(seed: u64, hardfork: u8) -> ChainSpec {
+    ChainSpec::from_json(&text(seed, hardfork)).expect("this module writes what is read there")
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use cairn_block_log::{BlockEncoder, Compression, Dictionaries, EncodeError, StoredBlock};
 use cairn_chain::{BlockId, Time};
 
-use super::blocks::Blocks;
 use super::plan::LAG;
 use super::pool::OrderedPool;
 use super::seal::RawBlock;
@@ -31,16 +30,16 @@ pub(super) struct Failure {
 }
 
 /// An iterator over the blocks, as they are or compressed.
-pub(super) enum Stored {
-    AsIs(Blocks),
+pub(super) enum Stored<B> {
+    AsIs(B),
     Compressed {
-        blocks: Blocks,
+        blocks: B,
         encoders: OrderedPool<RawBlock, Result<Entry, Failure>>,
     },
 }
 
-impl Stored {
-    pub(super) fn new(blocks: Blocks, compress: bool, threads: usize) -> Self {
+impl<B: Iterator<Item = RawBlock>> Stored<B> {
+    pub(super) fn new(blocks: B, compress: bool, threads: usize) -> Self {
         if !compress {
             return Self::AsIs(blocks);
         }
@@ -52,7 +51,7 @@ impl Stored {
     }
 }
 
-impl Iterator for Stored {
+impl<B: Iterator<Item = RawBlock>> Iterator for Stored<B> {
     type Item = Result<Entry, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -70,7 +69,7 @@ impl Iterator for Stored {
     }
 }
 
-pub(super) fn as_is(block: RawBlock) -> Entry {
+fn as_is(block: RawBlock) -> Entry {
     let RawBlock {
         number,
         id,

@@ -2,14 +2,17 @@
 
 use std::collections::VecDeque;
 
-use cairn_chain::{BlockId, Time};
+use cairn_chain::{Block, BlockId, Symbols, Time};
 
+use super::accounts::Signers;
+use super::broken::{self, CannotBreak, Draft, Rule, Surroundings};
 use super::keys::Keys;
-use super::plan::{self, Planner};
+use super::names;
+use super::plan::{self, BlockPlan, Planner};
 use super::seal::{self, Header, RawBlock};
 use super::shape::ChainShape;
 use super::spec;
-use super::write::{BodyWriter, merkle_root, packed_list};
+use super::write::{BodyWriter, merkle_root};
 
 /// What the next block is to be like; by default what follows from the seed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,6 +32,8 @@ pub struct Tip {
     /// Ids of the last blocks, as many as transactions may refer to; the newest is the last.
     ids: VecDeque<BlockId>,
     lag: u32,
+    /// The first transaction of the last block that has one.
+    earlier: Option<Earlier>,
 }
 
 impl Tip {
@@ -45,6 +50,7 @@ impl Tip {
             writer,
             ids: VecDeque::from([BlockId::ZERO]),
             lag: shape.reference_lag,
+            earlier: None,
         }
     }
 
@@ -75,32 +81,138 @@ impl Tip {
 
     /// Makes the next block.
     pub fn grow(&mut self, step: &Step) -> RawBlock {
+        let planned = self.plan(step);
+        let draft = self.draft(&planned);
+        self.push(&planned, draft.sealed(), seal::counts(&planned.plan, None))
+    }
+
+    /// Makes the next block so that it breaks a rule, and only that one. What grows on it later is what a careless
+    /// witness would make.
+    ///
+    /// [`Rule::WitnessSwitchedOff`] is broken by a block behind one that [`Self::prepare`] has made.
+    ///
+    /// # Errors
+    ///
+    /// [`CannotBreak`]; the tip is as before.
+    pub fn break_rule(&mut self, rule: Rule) -> Result<RawBlock, CannotBreak> {
+        self.sealed_by_rule(rule, true)
+    }
+
+    /// Makes the next block as [`Self::break_rule`] does, but so that it keeps the rule: with the same additions, as near
+    /// to the broken ones as they can be.
+    ///
+    /// # Errors
+    ///
+    /// [`CannotBreak`], as for the broken block.
+    pub fn keep_rule(&mut self, rule: Rule) -> Result<RawBlock, CannotBreak> {
+        self.sealed_by_rule(rule, false)
+    }
+
+    /// Makes the block before one that is to break this rule. Only [`Rule::WitnessSwitchedOff`] needs one of a special
+    /// kind: the next block's witness removes its key.
+    pub fn prepare(&mut self, rule: Rule) -> RawBlock {
+        let planned = self.plan(&Step::default());
+        let mut draft = self.draft(&planned);
+        if rule == Rule::WitnessSwitchedOff {
+            let next = self.planner.clone().next_block().producer;
+            let mut signers = Signers::default();
+            self.planner.accounts().sign_active(next, &mut signers);
+            let keys = signers.keys().iter();
+            let keys = keys.map(|key| self.writer.keys.seed_of(*key)).collect();
+            draft.switch_off(names::account(next), keys, &self.surroundings(&planned));
+        }
+        let bytes = draft.sealed();
+        let counts = counted(&bytes);
+        self.push(&planned, bytes, counts)
+    }
+
+    fn sealed_by_rule(&mut self, rule: Rule, broken: bool) -> Result<RawBlock, CannotBreak> {
+        let mut tip = self.clone();
+        let planned = tip.plan(&Step::default());
+        let bytes = broken::seal(rule, broken, tip.draft(&planned), &tip.surroundings(&planned))?;
+        let counts = counted(&bytes);
+        let block = tip.push(&planned, bytes, counts);
+        *self = tip;
+        Ok(block)
+    }
+
+    fn plan(&mut self, step: &Step) -> Planned {
+        let now = self.planner.now();
         let plan = match step.missed {
             None => self.planner.next_block(),
             Some(missed) => self.planner.next_block_after(missed),
         };
-        let previous = self.id();
         let back = plan.number - 1 - plan::reference(plan.number, self.lag);
         let reference = self.ids[self.ids.len() - 1 - back as usize];
         let transactions = self.writer.transactions(&plan, reference, false);
-        let header = Header::of(&plan, previous, merkle_root(&transactions));
-        let key = self.writer.keys.seed_of(plan.producer_key);
-        let bytes = header.sealed(&key, &packed_list(&transactions));
-        let id = seal::id(&bytes);
+        Planned {
+            plan,
+            now,
+            transactions,
+        }
+    }
+
+    fn draft(&self, planned: &Planned) -> Draft {
+        let transactions = planned.transactions.clone();
+        Draft {
+            number: planned.plan.number,
+            header: Header::of(&planned.plan, self.id(), merkle_root(&transactions)),
+            key: self.writer.keys.seed_of(planned.plan.producer_key),
+            transactions,
+        }
+    }
+
+    fn surroundings(&self, planned: &Planned) -> Surroundings<'_> {
+        let other = self.planner.other_witness(planned.plan.producer);
+        let earlier = self.earlier.as_ref();
+        let earlier = earlier.filter(|earlier| earlier.expiration > planned.now);
+        Surroundings {
+            chain_id: self.writer.chain_id,
+            hardfork: planned.plan.hardfork,
+            now: planned.now,
+            earlier: earlier.map(|earlier| earlier.bytes.as_slice()),
+            other_witness: other.map(|(account, key)| (account, self.writer.keys.seed_of(key))),
+        }
+    }
+
+    /// Takes a block over as the last one. `counts`: its transactions and operations.
+    fn push(&mut self, planned: &Planned, bytes: Vec<u8>, counts: (u32, u32)) -> RawBlock {
+        let previous = self.id();
+        let block = RawBlock::of(bytes, previous, planned.plan.number, counts);
         if self.ids.len() > self.lag as usize {
             self.ids.pop_front();
         }
-        self.ids.push_back(id);
-        let operations = plan.transactions.iter().map(|t| t.operations.len() as u32).sum();
-        RawBlock {
-            number: plan.number,
-            id,
-            previous,
-            time: Time(plan.time),
-            witness: header.witness,
-            bytes,
-            transactions: plan.transactions.len() as u32,
-            operations,
+        self.ids.push_back(block.id);
+        if let (Some(bytes), Some(plan)) = (planned.transactions.first(), planned.plan.transactions.first()) {
+            self.earlier = Some(Earlier {
+                bytes: bytes.clone(),
+                expiration: plan.expiration,
+            });
         }
+        block
     }
+}
+
+/// Transactions and operations of a block; none of one that cannot be read.
+fn counted(bytes: &[u8]) -> (u32, u32) {
+    let Ok(block) = Block::unpack_exact(bytes, Symbols::Testnet) else {
+        return (0, 0);
+    };
+    let operations = block.transactions.iter().map(|t| t.operations.len() as u32);
+    (block.transactions.len() as u32, operations.sum())
+}
+
+/// A block that is planned and written, and not closed.
+struct Planned {
+    plan: BlockPlan,
+    /// Time of the block before.
+    now: u32,
+    transactions: Vec<Vec<u8>>,
+}
+
+/// A transaction of an earlier block.
+#[derive(Debug, Clone)]
+struct Earlier {
+    bytes: Vec<u8>,
+    expiration: u32,
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cairn_chain::BlockId;
 
+use super::broken::Rule;
 use super::seal::RawBlock;
 use super::shape::ChainShape;
 use super::tip::{Step, Tip};
@@ -77,6 +78,16 @@ impl Tree {
             }
             missed = Some((block.time.0 - start.time().0) / cairn_chain::spec::BLOCK_INTERVAL);
         }
+    }
+
+    /// Makes a block that breaks a rule on top of any block. `None` if the tree does not have that one, or the rule cannot
+    /// be broken there. The broken block can be extended as any other.
+    pub fn break_rule(&mut self, parent: BlockId, rule: Rule) -> Option<RawBlock> {
+        let mut tip = Tip::clone(&self.nodes.get(&parent)?.tip);
+        let block = tip.break_rule(rule).ok()?;
+        // A block that differs behind its header only has the id of the honest one, which is kept.
+        self.nodes.entry(block.id).or_insert_with(|| Node::new(tip));
+        Some(block)
     }
 
     /// Makes a branch of so many blocks on top of any block. Nothing if the tree does not have that one.

@@ -72,6 +72,8 @@ pub(super) struct BlockPlan {
     pub(super) producer_key: KeyName,
     /// The producer's first block, in which it reports its version.
     pub(super) first_of_producer: bool,
+    /// The last hardfork in force.
+    pub(super) hardfork: u8,
     pub(super) transactions: Vec<TransactionPlan>,
 }
 
@@ -173,6 +175,17 @@ impl Planner {
         self.now
     }
 
+    pub(super) fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    /// Some witness that is not this one, with the name of its signing key.
+    pub(super) fn other_witness(&self, than: u32) -> Option<(u32, KeyName)> {
+        let other = self.witnesses.iter().find(|witness| witness.account != than)?;
+        let key = KeyName::new(other.account, Role::Block, other.key_generation);
+        Some((other.account, key))
+    }
+
     /// Goes another way from here than the planner that this one is a copy of. The next block begins with the first
     /// `shared` transactions of the other's; everything after them differs, new keys too. With `u32::MAX` it has the same
     /// transactions.
@@ -250,6 +263,7 @@ impl Planner {
             producer,
             producer_key,
             first_of_producer,
+            hardfork: self.shape.hardfork,
             transactions,
         }
     }
