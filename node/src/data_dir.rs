@@ -6,6 +6,7 @@
 //! DIR/blockchain/block_log, or block_log_part.NNNN     as hived lays them out, with artifacts
 //! DIR/state/chain.json                                 which chain the state belongs to
 //! DIR/state/registers/                                 the state's database
+//! DIR/state/trie                                       the trie over the registers, as it was when the file was written
 //! DIR/state/restore-points/NUMBER-ID/                  the state as it was at reached checkpoints: hard links
 //! DIR/state/start-point/                               the same at the start of a replay, as long as it may be needed
 //! DIR/p2p/node_key                                     this node's key, made at the first start
@@ -22,7 +23,9 @@ use std::sync::Arc;
 use anyhow::Context;
 use cairn_chain::ChainSpec;
 use cairn_rules::IdentityState;
-use cairn_state::{Registers, RestorePoint, RestorePoints, Settled, StateError, Store, StoreOptions};
+use cairn_state::{
+    Registers, RestorePoint, RestorePoints, Settled, StateError, Store, StoreOptions, TrieOptions,
+};
 use serde_json::{Value, json};
 
 use crate::chain_choice;
@@ -32,6 +35,7 @@ use crate::chain_choice;
 pub struct DataDir {
     root: PathBuf,
     max_open_files: Option<u16>,
+    keep_trie: bool,
 }
 
 impl DataDir {
@@ -40,6 +44,7 @@ impl DataDir {
         Self {
             root: root.into(),
             max_open_files: None,
+            keep_trie: false,
         }
     }
 
@@ -47,6 +52,13 @@ impl DataDir {
     #[must_use]
     pub fn with_open_files(mut self, most: u16) -> Self {
         self.max_open_files = Some(most);
+        self
+    }
+
+    /// Whether an opened state keeps its trie, and its trie file.
+    #[must_use]
+    pub fn with_trie(mut self, keep: bool) -> Self {
+        self.keep_trie = keep;
         self
     }
 
@@ -63,6 +75,11 @@ impl DataDir {
     /// Folder of the state's database.
     pub fn registers(&self) -> PathBuf {
         self.root.join("state").join("registers")
+    }
+
+    /// The trie file.
+    pub fn trie_file(&self) -> PathBuf {
+        self.root.join("state").join("trie")
     }
 
     /// Folder of what the network keeps.
@@ -123,7 +140,11 @@ impl DataDir {
         self.settle_restore_points()?;
         self.record_chain(choice.unwrap_or(cairn_chain::spec::BUILT_IN[0]))
             .with_context(|| format!("cannot write {}", self.chain_record().display()))?;
-        Ok(IdentityState::open(Registers::new(store)?, Arc::clone(chain))?)
+        let mut registers = Registers::new(store)?;
+        if self.keep_trie {
+            registers.keep_trie(TrieOptions::in_file(self.trie_file()))?;
+        }
+        Ok(IdentityState::open(registers, Arc::clone(chain))?)
     }
 
     /// Sets right what an interrupted restore left, with a line for each thing.

@@ -6,7 +6,7 @@ use crate::counts::Counts;
 use crate::error::StateError;
 use crate::head::Head;
 use crate::path::Path;
-use crate::proof::{End, Proof, RegisterProof, WayStream};
+use crate::proof::{End, FoundWay, Proof, RegisterProof, WayStream};
 use crate::store::Store;
 use crate::stream::RootStream;
 use crate::trie::scheme::{self, NodeHash, ValueHash};
@@ -59,40 +59,54 @@ impl Store {
     /// # Errors
     /// As [`compute_root`](Self::compute_root).
     pub fn prove(&self, key: &[u8]) -> Result<(NodeHash, RegisterProof), StateError> {
-        self.prove_with(key, |_| {})
+        let mut proven = None;
+        let root = self.prove_all(&[key], |proof| proven = Some(proof), |_| {})?;
+        Ok((root, proven.expect("each key has its proof")))
     }
 
-    /// The same; `progress` is told how many registers have been read, now and then.
+    /// The same for several registers by one reading; `each` gets the proofs in the order of the keys, and `progress` is
+    /// told how many registers have been read, now and then.
     ///
     /// # Errors
     /// As [`compute_root`](Self::compute_root).
-    pub fn prove_with(
+    pub fn prove_all<K: AsRef<[u8]>>(
         &self,
-        key: &[u8],
+        keys: &[K],
+        mut each: impl FnMut(RegisterProof),
         mut progress: impl FnMut(u64),
-    ) -> Result<(NodeHash, RegisterProof), StateError> {
-        let path = Path::of(key);
-        let mut stream = WayStream::new(path);
-        self.walk(&mut progress, |path, hash| stream.push(path, hash))?;
-        let way = stream.finish();
-        let value = self.get(key)?;
+    ) -> Result<NodeHash, StateError> {
+        let mut ways: Vec<_> = keys
+            .iter()
+            .map(|key| WayStream::new(Path::of(key.as_ref())))
+            .collect();
+        let mut root = RootStream::below(0);
+        self.walk(&mut progress, |path, hash| {
+            root.push(path, hash);
+            ways.iter_mut().for_each(|way| way.push(path, hash));
+        })?;
+        for (key, way) in keys.iter().zip(ways) {
+            each(self.register_proof(key.as_ref(), way.finish())?);
+        }
+        Ok(root.finish())
+    }
+
+    fn register_proof(&self, key: &[u8], way: FoundWay) -> Result<RegisterProof, StateError> {
         let end = match way.end {
             None => End::Empty,
-            Some((found, _)) if found == path => End::Register,
+            Some((found, _)) if found == Path::of(key) => End::Register,
             Some((found, _)) => End::Other {
                 path: found,
                 value: self.value_hash(&found)?,
             },
         };
-        let proof = RegisterProof {
+        Ok(RegisterProof {
             key: key.to_vec(),
-            value,
+            value: self.get(key)?,
             proof: Proof {
                 siblings: way.siblings,
                 end,
             },
-        };
-        Ok((way.root, proof))
+        })
     }
 
     /// Gives each register's path and leaf, in path order.

@@ -20,7 +20,10 @@ pub use log::{
     ChainArgs, CheckpointsArgs, DecodeArgs, GetArgs, IdsArgs, InfoArgs, LogArgs, LogCommand, VerifyArgs,
 };
 pub use run::{ReplayArgs, RunArgs};
-pub use state::{StateCommand, StateGetArgs, StateIdentityArgs, StateInfoArgs, StateRestoreArgs};
+pub use state::{
+    StateCheckArgs, StateCommand, StateGetArgs, StateIdentityArgs, StateInfoArgs, StateRestoreArgs,
+    StateRootArgs, StateVerifyProofArgs,
+};
 
 /// What the exit codes mean, under the help of the program.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 the data contradicts a checkpoint.\n\

@@ -16,6 +16,20 @@ pub enum StateCommand {
     Restore(StateRestoreArgs),
     /// Print the registers of one owner.
     Get(StateGetArgs),
+    /// Print the root of the state: one hash that commits to all registers.
+    ///
+    /// It is taken from the trie file if that is of the state's block, else computed from all registers. Works beside a
+    /// running node, for its last commit.
+    Root(StateRootArgs),
+    /// Verify that registers have the values that proofs say, in the state with a root.
+    ///
+    /// Needs no state: only the root, from somebody trusted, and what `cairn state get --proof` printed, from anybody. Exit
+    /// code 3 when a proof does not hold.
+    VerifyProof(StateVerifyProofArgs),
+    /// Look over the whole state: every register, the counts, the root, the trie file.
+    ///
+    /// Reads everything and writes nothing. Exit code 3 when something is wrong.
+    Check(StateCheckArgs),
     /// Print counts and digests of the identity state: accounts, authorities, witnesses, votes, comments.
     Identity(StateIdentityArgs),
 }
@@ -80,6 +94,11 @@ pub struct StateGetArgs {
     #[arg(long, value_name = "HEX", conflicts_with_all = ["table", "owner", "field"])]
     pub key: Option<String>,
 
+    /// Print the registers as they are stored, each with a proof against the state's root; of a register that does not
+    /// exist, that it does not. Reads all registers.
+    #[arg(long, conflicts_with = "field")]
+    pub proof: bool,
+
     /// Print one JSON object on one line.
     #[arg(long)]
     pub json: bool,
@@ -95,6 +114,46 @@ pub struct StateIdentityArgs {
     /// The chain [default: the one that config.ini names, else hive]
     #[arg(long, value_name = "NAME|FILE")]
     pub chain: Option<String>,
+
+    /// Print one JSON object on one line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `cairn state root`.
+#[derive(Clone, Debug, Args)]
+pub struct StateRootArgs {
+    /// The node's data folder.
+    #[arg(short = 'd', long, value_name = "DIR")]
+    pub data_dir: PathBuf,
+
+    /// Print one JSON object on one line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `cairn state verify-proof`.
+#[derive(Clone, Debug, Args)]
+pub struct StateVerifyProofArgs {
+    /// The root, 64 hex digits.
+    #[arg(value_name = "ROOT")]
+    pub root: String,
+
+    /// A proof in hex, or a file with one or with what `cairn state get --proof` printed; - reads standard input.
+    #[arg(value_name = "PROOF", required = true)]
+    pub proofs: Vec<String>,
+
+    /// Print one JSON object on one line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `cairn state check`.
+#[derive(Clone, Debug, Args)]
+pub struct StateCheckArgs {
+    /// The node's data folder.
+    #[arg(short = 'd', long, value_name = "DIR")]
+    pub data_dir: PathBuf,
 
     /// Print one JSON object on one line.
     #[arg(long)]

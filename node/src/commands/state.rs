@@ -2,7 +2,7 @@
 
 use crate::cli::StateCommand;
 use crate::exit::{CommandError, ExitCode};
-use crate::state_commands::{get, identity, info, restore};
+use crate::state_commands::{check, get, identity, info, proof, restore, root};
 
 /// Looks into a state, or restores one.
 ///
@@ -13,6 +13,9 @@ pub fn execute(command: &StateCommand) -> Result<ExitCode, CommandError> {
         StateCommand::Info(args) => info::execute(args),
         StateCommand::Restore(args) => restore::execute(args),
         StateCommand::Get(args) => get::execute(args),
+        StateCommand::Root(args) => root::execute(args),
+        StateCommand::VerifyProof(args) => proof::verify(args),
+        StateCommand::Check(args) => check::execute(args),
         StateCommand::Identity(args) => identity::execute(args),
     }
 }

@@ -51,6 +51,8 @@ pub struct Settings {
     pub window_bytes: u64,
     /// When the state is committed.
     pub commit: CommitSettings,
+    /// Keep the register trie.
+    pub state_trie: bool,
     /// Replay the block log before syncing.
     pub replay_blockchain: bool,
     /// Remove the state first; implies `replay_blockchain`.

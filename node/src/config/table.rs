@@ -208,6 +208,16 @@ pub const OPTIONS: &[OptionSpec] = &[
     .source(Source::Cairn)
     .in_replay(),
     OptionSpec::new(
+        "state-trie",
+        Processing,
+        Kind::Bool,
+        "Keep the register trie in memory, about 150 bytes a register, so that the root of each committed state is known; \
+         a file of it is written at the end. With 0, `cairn state root` reads all registers instead.",
+    )
+    .default("1")
+    .source(Source::Cairn)
+    .in_replay(),
+    OptionSpec::new(
         "replay-blockchain",
         Run,
         Kind::Bool,

@@ -22,6 +22,8 @@ pub struct HeadRecord {
 pub struct StateRecord {
     registers: u64,
     bytes: u64,
+    /// Root of the register trie. Missing when no trie is kept, or as below.
+    root: Option<String>,
     /// Missing when there was no time for it: the run was asked to end.
     digest: Option<String>,
 }
@@ -133,6 +135,16 @@ impl FinalRecord {
                 digest
             }
         };
+        let registers = chain.state().registers();
+        let root = match wish {
+            DigestWish::Skip => Ok(None),
+            DigestWish::Whole => registers.root(None),
+            DigestWish::Until(end) => registers.root(Some(end)),
+        };
+        let root = root.unwrap_or_else(|error| {
+            tracing::warn!(target: "run", "the record is without the root of the state: {error}");
+            None
+        });
         let counts = store.counts();
         Ok(Self {
             ended: facts.ended,
@@ -166,6 +178,7 @@ impl FinalRecord {
             state: StateRecord {
                 registers: digest.map_or(counts.registers, |digest| digest.registers),
                 bytes: digest.map_or(counts.bytes, |digest| digest.bytes),
+                root: root.map(|root| root.root.to_string()),
                 digest: digest.map(|digest| hex::encode(digest.digest)),
             },
             writer: facts.writer,

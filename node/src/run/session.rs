@@ -72,7 +72,9 @@ impl Session {
             None => Dictionaries::none(),
         };
         Ok(Self {
-            data_dir: data_dir.with_open_files(state_files),
+            data_dir: data_dir
+                .with_open_files(state_files)
+                .with_trie(settings.state_trie),
             meter: Arc::default(),
             view: Arc::default(),
             stop: Arc::clone(&shutdown.stop),

@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use cairn_chain::{AccountName, Authority};
 use cairn_rules::registers::{
     AccountCore, ActiveAuthority, Comment, CommentId, DeclinedVotingRequest, Globals, JsonMetadata,
-    OwnerAuthority, PostingAuthority, PostingJsonMetadata, PostingTimes, RecoveryAccountChange,
+    OwnerAuthority, PostingAuthority, PostingJsonMetadata, PostingTimes, Record, RecoveryAccountChange,
     RecoveryRequest, Tables, Witness, WitnessActivity, WitnessUrl, WitnessVotes,
 };
 use cairn_state::Registers;
@@ -14,6 +14,7 @@ use crate::cli::StateGetArgs;
 use crate::data_dir::DataDir;
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
+use crate::state_commands::proof;
 
 /// The tables that can be asked by name, with what names an owner in each.
 const TABLES: &str = "account NAME, witness NAME, comment AUTHOR/PERMLINK, global";
@@ -24,11 +25,12 @@ const TABLES: &str = "account NAME, witness NAME, comment AUTHOR/PERMLINK, globa
 /// When there is no state, no such table (exit code 2), or no such owner.
 pub fn execute(args: &StateGetArgs) -> Result<ExitCode, CommandError> {
     let store = DataDir::new(&args.data_dir).read_state()?;
+    if args.proof {
+        return proof::print(&store, &keys(args)?, args.json);
+    }
     let value = match (&args.key, args.table.as_deref()) {
         (Some(key), _) => {
-            let bytes = hex::decode(key)
-                .context("--key is not hex")
-                .map_err(CommandError::Usage)?;
+            let bytes = key_bytes(key)?;
             let value = store.get(&bytes).map_err(anyhow::Error::new)?;
             let value = value.with_context(|| format!("there is no register with key {key}"))?;
             json!({ "key": key, "value": hex::encode(value) })
@@ -41,13 +43,7 @@ pub fn execute(args: &StateGetArgs) -> Result<ExitCode, CommandError> {
                 (Some("witness"), Some(name)) => witness(&mut tables, name)?,
                 (Some("comment"), Some(comment_id)) => comment(&mut tables, comment_id)?,
                 (Some("global"), _) => global(&mut tables)?,
-                (table, owner) => {
-                    let found = format!("{} {}", table.unwrap_or(""), owner.unwrap_or(""));
-                    return Err(CommandError::usage(anyhow::anyhow!(
-                        "no registers are named `{}`; there are: {TABLES}",
-                        found.trim()
-                    )));
-                }
+                (table, owner) => return Err(no_table(table, owner)),
             };
             select(fields, args.field.as_deref())?
         }
@@ -58,6 +54,72 @@ pub fn execute(args: &StateGetArgs) -> Result<ExitCode, CommandError> {
         output::json_pretty(&value)?;
     }
     Ok(ExitCode::Done)
+}
+
+fn key_bytes(hex: &str) -> Result<Vec<u8>, CommandError> {
+    hex::decode(hex)
+        .context("--key is not hex")
+        .map_err(CommandError::Usage)
+}
+
+/// The keys of what was asked for, each with the kind of its register.
+fn keys(args: &StateGetArgs) -> Result<Vec<(&'static str, Vec<u8>)>, CommandError> {
+    if let Some(key) = &args.key {
+        return Ok(vec![("register", key_bytes(key)?)]);
+    }
+    let account = |text: &str| AccountName::new(text.as_bytes());
+    Ok(match (args.table.as_deref(), args.owner.as_deref()) {
+        (Some("account"), Some(name)) => {
+            let name = account(name);
+            vec![
+                key::<AccountCore>(&name),
+                key::<OwnerAuthority>(&name),
+                key::<ActiveAuthority>(&name),
+                key::<PostingAuthority>(&name),
+                key::<JsonMetadata>(&name),
+                key::<PostingJsonMetadata>(&name),
+                key::<PostingTimes>(&name),
+                key::<WitnessVotes>(&name),
+                key::<RecoveryRequest>(&name),
+                key::<RecoveryAccountChange>(&name),
+                key::<DeclinedVotingRequest>(&name),
+            ]
+        }
+        (Some("witness"), Some(name)) => {
+            let name = account(name);
+            vec![
+                key::<Witness>(&name),
+                key::<WitnessUrl>(&name),
+                key::<WitnessActivity>(&name),
+            ]
+        }
+        (Some("comment"), Some(text)) => {
+            let (author, permlink) = text
+                .split_once('/')
+                .context("a comment is named AUTHOR/PERMLINK")?;
+            let author = account(author);
+            vec![key::<Comment>(CommentId {
+                author: &author,
+                permlink: permlink.as_bytes(),
+            })]
+        }
+        (Some("global"), _) => vec![key::<Globals>(())],
+        (table, owner) => return Err(no_table(table, owner)),
+    })
+}
+
+fn key<R: Record>(owner: R::Owner<'_>) -> (&'static str, Vec<u8>) {
+    let mut key = Vec::new();
+    R::key(owner, &mut key);
+    (R::NAME, key)
+}
+
+fn no_table(table: Option<&str>, owner: Option<&str>) -> CommandError {
+    let found = format!("{} {}", table.unwrap_or(""), owner.unwrap_or(""));
+    CommandError::usage(anyhow::anyhow!(
+        "no registers are named `{}`; there are: {TABLES}",
+        found.trim()
+    ))
 }
 
 fn select(fields: Map<String, Value>, field: Option<&str>) -> anyhow::Result<Value> {

@@ -51,8 +51,10 @@ impl Work {
 
     pub(super) fn run(mut self, messages: &Receiver<Message>, pinned: &Sender<()>) {
         let mut kept = self.start(pinned);
-        if let Err(reason) = &kept {
-            self.tell_lost(reason);
+        match &mut kept {
+            // The other cores decode and apply blocks.
+            Ok(trie) => trie.set_threads(1),
+            Err(reason) => self.tell_lost(reason),
         }
         self.flags.ready.store(true, Relaxed);
         while let Ok(message) = messages.recv() {

@@ -37,7 +37,7 @@ use crate::path::Path;
 use crate::stream::shared_bits;
 use crate::trie::scheme::{self, NodeHash, PATH_BITS, ValueHash};
 
-pub(crate) use build::WayStream;
+pub(crate) use build::{FoundWay, WayStream};
 pub use error::{ProofBytesError, ProofError};
 pub use register::RegisterProof;
 

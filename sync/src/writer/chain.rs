@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cairn_block_log::{BlockLogWriter, SetAside};
 use cairn_rules::{Head, IdentityState, RuleError, Validation};
@@ -21,6 +21,10 @@ use crate::view::ChainView;
 
 /// Undo sessions that are kept with `undo_sessions`: a round of witnesses, about as many as hived keeps.
 const UNDO_DEPTH: u32 = 21;
+
+/// How long the end of a run waits for a trie that is still being made. Lower, the next start has to make it again more
+/// often; higher, less of the ten seconds that a service manager waits is left for writing its file.
+const TRIE_PATIENCE: Duration = Duration::from_secs(3);
 
 /// What a chain writer is made of.
 #[derive(Debug)]
@@ -396,10 +400,14 @@ impl ChainWriter {
     /// As [`commit`](Self::commit).
     pub fn finish(mut self) -> Result<IdentityState, WriterError> {
         self.commit()?;
-        if !self.given_up {
-            self.log.close()?;
+        let Self {
+            state, log, given_up, ..
+        } = self;
+        if !given_up {
+            log.close()?;
+            write_trie_file(&state);
         }
-        Ok(self.state)
+        Ok(state)
     }
 
     /// An error about a block, with what it means to the operator.
@@ -422,5 +430,16 @@ impl ChainWriter {
             }
         }
         Ok(())
+    }
+}
+
+/// Writes the trie file for the next start, which does without if it must.
+fn write_trie_file(state: &IdentityState) {
+    let end = Instant::now() + TRIE_PATIENCE;
+    if let Err(error) = state.registers().write_trie_file(Some(end)) {
+        tracing::warn!(
+            target: "trie",
+            "the trie file is not written: {error}. The next start makes the trie from the registers"
+        );
     }
 }

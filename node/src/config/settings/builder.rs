@@ -64,6 +64,7 @@ impl Builder {
             threads: usize::try_from(threads).unwrap_or(usize::MAX),
             window_bytes: self.mebibytes("sync-window-size"),
             commit: self.commit(),
+            state_trie: self.switch("state-trie"),
             replay_blockchain: force_replay || self.switch("replay-blockchain"),
             force_replay,
             validate_during_replay: self.switch("validate-during-replay"),

@@ -188,6 +188,7 @@ fn options_of_the_command_line_work_in_the_file() {
     assert!(
         settings("undo-below-checkpoint = 1").undo_below_checkpoint && !settings("").undo_below_checkpoint
     );
+    assert!(settings("").state_trie && !settings("state-trie = 0").state_trie);
     assert_eq!(
         problems("force-replay = 1"),
         [
