@@ -1,5 +1,7 @@
 //! `cairn bench`
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 /// The benchmarks: whole runs, two things compared in one.
@@ -22,6 +24,12 @@ pub enum BenchCommand {
     /// processor (with taskset, where it is installed), then by as many threads as there are processors, and then
     /// the keys are recovered from all of its signatures and nothing else is done. Printed are the medians and ratios.
     Validation(BenchValidationArgs),
+    /// The state engine alone: batches of changes made durable, and reads.
+    ///
+    /// Loads registers with random keys of 32 bytes and values of 64 bytes. Each batch changes existing registers (nine
+    /// operations in ten) and adds new ones, and is committed: on the disk when it counts. Then registers are read at
+    /// random. Figures of a batch are medians.
+    State(BenchStateArgs),
 }
 
 /// Arguments of `cairn bench sync`.
@@ -70,6 +78,38 @@ pub struct BenchValidationArgs {
     /// Rounds.
     #[arg(long, value_name = "R", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: u32,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `cairn bench state`.
+#[derive(Clone, Debug, Args)]
+pub struct BenchStateArgs {
+    /// Registers to load.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(100..))]
+    pub registers: u32,
+
+    /// Operations in a batch.
+    #[arg(long, value_name = "B", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..))]
+    pub batch: u32,
+
+    /// Batches.
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds: u32,
+
+    /// Registers to read, of each way of reading.
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(100..))]
+    pub reads: u32,
+
+    /// Threads that compute the root.
+    #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub threads: u32,
+
+    /// Folder for the temporary state; it should lie on the disk that matters.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
 
     /// Print one JSON object.
     #[arg(long)]

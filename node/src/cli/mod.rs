@@ -12,7 +12,7 @@ mod state;
 
 use clap::{Parser, Subcommand};
 
-pub use bench::{BenchCommand, BenchSyncArgs, BenchUndoArgs, BenchValidationArgs};
+pub use bench::{BenchCommand, BenchStateArgs, BenchSyncArgs, BenchUndoArgs, BenchValidationArgs};
 pub use config_options::{OptionArgs, ReplayOptions, RunOptions};
 pub use demo::DemoArgs;
 pub use devnet::{DevnetCommand, GenerateArgs};
@@ -67,7 +67,7 @@ pub enum Command {
     Devnet(DevnetCommand),
     /// Show the main job on this machine: generate a chain, serve it, bootstrap a fresh node from it.
     Demo(DemoArgs),
-    /// Measure whole runs on this machine.
+    /// Measure on this machine: whole runs, the state engine.
     #[command(subcommand)]
     Bench(BenchCommand),
 }

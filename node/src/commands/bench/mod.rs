@@ -1,8 +1,10 @@
 //! `cairn bench`
 
+mod state;
 mod sync;
 mod undo;
 mod validation;
+mod workload;
 
 use crate::cli::BenchCommand;
 use crate::exit::{CommandError, ExitCode};
@@ -16,6 +18,7 @@ pub fn execute(command: &BenchCommand) -> Result<ExitCode, CommandError> {
         BenchCommand::Sync(args) => sync::execute(args)?,
         BenchCommand::Undo(args) => undo::execute(args)?,
         BenchCommand::Validation(args) => validation::execute(args)?,
+        BenchCommand::State(args) => state::execute(args)?,
     }
     Ok(ExitCode::Done)
 }
