@@ -13,6 +13,8 @@
 //! Measured on two cores that other builds kept busy (AVX-512, 2 MiB second-level cache): root of a batch 12.8 ms of a
 //! processor and 1.1 ms for the leaves' hashes; one hash a call 2.7 times as much, copying 2.1, with undo 1.02; of two
 //! threads the first has 0.52 of the work; no allocation; 167.6 bytes a register.
+//! With ten million registers 21.8 ms (1.7 times as much), and 152.0 bytes each: what is left of chunks and the room to
+//! work in weigh less.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark fails by panicking")]
 #![allow(
