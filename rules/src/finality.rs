@@ -6,6 +6,7 @@
 
 use cairn_chain::AccountName;
 
+use crate::registers::{TableError, WitnessActivity};
 use crate::schedule::draw::{ROUND, Schedule};
 use crate::state::IdentityState;
 
@@ -29,6 +30,8 @@ pub enum Finality {
     Producers {
         /// How many. One more than of a known schedule: the entry that changes from round to round may be counted twice.
         needed: usize,
+        /// Only blocks this near to the head count: those of two rounds.
+        within: u32,
     },
 }
 
@@ -48,6 +51,7 @@ impl Finality {
                 let size = usize::from(*size).max(1);
                 Self::Producers {
                     needed: (size - dispensable(size) + 1).min(size),
+                    within: 2 * ROUND,
                 }
             }
         }
@@ -59,6 +63,16 @@ fn dispensable(scheduled: usize) -> usize {
 }
 
 impl IdentityState {
+    /// The last block of a witness up to the head; 0 when it has made none.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] if the state cannot be read.
+    pub fn last_block_of(&mut self, witness: &AccountName) -> Result<u32, TableError> {
+        let activity = self.tables.read::<WitnessActivity>(witness)?;
+        Ok(activity.map_or(0, |activity| activity.last_block))
+    }
+
     /// What blocks up to the head need to become irreversible.
     #[must_use]
     pub fn finality(&self) -> Finality {
@@ -84,7 +98,7 @@ mod tests {
     fn needed(finality: &Finality) -> usize {
         match finality {
             Finality::Depth(_) => 0,
-            Finality::Votes { needed, .. } | Finality::Producers { needed } => *needed,
+            Finality::Votes { needed, .. } | Finality::Producers { needed, .. } => *needed,
         }
     }
 
@@ -116,7 +130,6 @@ mod tests {
                 reason: Undecidable::Votes,
             })
         };
-        assert_eq!(unknown(21), Finality::Producers { needed: 17 });
-        assert_eq!(unknown(1), Finality::Producers { needed: 1 });
+        assert_eq!((needed(&unknown(21)), needed(&unknown(1))), (17, 1));
     }
 }

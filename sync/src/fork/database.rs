@@ -9,8 +9,7 @@ use cairn_chain::{AccountName, BlockId};
 use super::refused::Refused;
 use super::unlinked::Unlinked;
 
-/// Linked blocks beside the main branch that are held: as many as the main branch may have, so that any branch that can be
-/// switched to has room.
+/// Linked blocks beside the main branch that are held: as many as the main branch may have.
 pub const MAX_SIDE_BLOCKS: usize = 10_000;
 /// Bytes that they may have.
 pub const MAX_SIDE_BYTES: usize = 256 << 20;
@@ -60,8 +59,8 @@ pub(super) struct Held<B> {
     pub(super) block: B,
     /// Counts the blocks in the order in which they were linked.
     arrival: u64,
-    /// It was part of the main branch once, so that it is valid.
-    pub(super) applied: bool,
+    /// It was part of the main branch once, so that it is valid, and it counts for what is irreversible.
+    pub(super) votes: bool,
 }
 
 /// A place in the order of preference: the higher block, of equally high ones the one that came first.
@@ -199,7 +198,7 @@ impl<B: ForkBlock> ForkDatabase<B> {
             let held = Held {
                 block,
                 arrival,
-                applied: false,
+                votes: false,
             };
             self.held.insert(id, held);
         }
@@ -226,17 +225,20 @@ impl<B: ForkBlock> ForkDatabase<B> {
         Some(Route { fork_point, branch })
     }
 
-    /// The main branch goes one block further: the caller has applied this child of its head.
-    pub fn applied(&mut self, id: &BlockId) {
+    /// The main branch goes one block further: the caller has applied this child of its head. `votes`: its witness has a
+    /// say in what is irreversible.
+    pub fn applied(&mut self, id: &BlockId, votes: bool) {
         let head = self.head();
         let Some(held) = self.held.get_mut(id) else { return };
         debug_assert_eq!(held.block.previous(), head);
-        held.applied = true;
+        held.votes |= votes;
         let (witness, bytes) = (held.block.witness(), held.block.bytes());
         self.side_bytes -= bytes;
         self.main_bytes += bytes;
         self.main.push_back(*id);
-        self.note_vote(witness, *id);
+        if votes {
+            self.note_vote(witness, *id);
+        }
     }
 
     /// The head of the main branch was taken back; the block is still held.
@@ -335,14 +337,19 @@ impl<B: ForkBlock> ForkDatabase<B> {
         }
     }
 
-    /// Lets go of the tips beside the main branch that have been here longest, until an eighth of the room is free.
+    /// Lets go of the tips beside the main branch that have been here longest, until an eighth of the room is free. A
+    /// branch that is longer than the main one stays: it is about to be tried.
     fn make_room(&mut self) {
+        let winner = self.longer().and_then(|id| self.route(&id));
+        let winner: HashSet<BlockId> =
+            winner.map_or_else(HashSet::new, |route| route.branch.into_iter().collect());
         let mut tips: Vec<(u64, BlockId)> = Vec::new();
         while self.side_len() > MAX_SIDE_BLOCKS / 8 * 7 || self.side_bytes > MAX_SIDE_BYTES / 8 * 7 {
             if tips.is_empty() {
                 let parents: HashSet<BlockId> =
                     self.held.values().map(|held| held.block.previous()).collect();
-                let is_tip = |id: &BlockId| !parents.contains(id) && !self.is_on_main(id);
+                let is_tip =
+                    |id: &BlockId| !parents.contains(id) && !self.is_on_main(id) && !winner.contains(id);
                 let held = self.held.iter().filter(|(id, _)| is_tip(id));
                 tips = held.map(|(id, held)| (held.arrival, *id)).collect();
                 tips.sort_unstable_by(|left, right| right.cmp(left));

@@ -76,7 +76,7 @@ fn follow(database: &mut ForkDatabase<Block>, invalid: &BTreeSet<BlockId>) {
                 assert!(database.refuse(&id, "invalid").is_some());
                 break;
             }
-            database.applied(&id);
+            database.applied(&id, true);
         }
     }
 }
@@ -225,6 +225,79 @@ fn a_block_that_was_never_applied_has_no_vote() {
     assert_eq!(forged.number(), 105);
     assert_eq!(database.irreversible(&finality), 104);
     assert_eq!(database.head(), head);
+}
+
+#[test]
+fn a_block_without_a_vote_confirms_nothing() {
+    let mut database = ForkDatabase::new(root());
+    let finality = Finality::Producers {
+        needed: 3,
+        within: 42,
+    };
+    line(&mut database, root(), 6, 1, |n| n as usize);
+    for number in 101..=106 {
+        // The fourth, fifth and sixth witness are not known from before.
+        database.applied(&id(number, 1), number <= 103);
+        let expected = if number >= 103 { 101 } else { 100 };
+        assert_eq!(database.irreversible(&finality), expected, "at {number}");
+    }
+}
+
+#[test]
+fn without_the_schedule_only_the_last_two_rounds_count() {
+    let mut database = ForkDatabase::new(root());
+    let finality = Finality::Producers {
+        needed: 3,
+        within: 42,
+    };
+    // Two witnesses at the beginning, then one alone for longer than two rounds, then a third.
+    line(&mut database, root(), 60, 1, |n| n.min(2) as usize);
+    follow(&mut database, &BTreeSet::new());
+    assert_eq!(database.irreversible(&finality), 100);
+    line(&mut database, id(160, 1), 1, 1, |_| 0);
+    follow(&mut database, &BTreeSet::new());
+    assert_eq!(
+        database.irreversible(&finality),
+        100,
+        "the second one's vote is too old"
+    );
+    line(&mut database, id(161, 1), 1, 1, |_| 1);
+    follow(&mut database, &BTreeSet::new());
+    assert_eq!(database.irreversible(&finality), 160);
+}
+
+#[test]
+fn in_the_mining_era_depth_is_enough() {
+    let mut database = ForkDatabase::new(root());
+    let finality = Finality::Depth(21);
+    line(&mut database, root(), 30, 1, |_| 1);
+    follow(&mut database, &BTreeSet::new());
+    assert_eq!(database.irreversible(&finality), 109);
+    database.advance(109);
+    assert_eq!(database.irreversible(&finality), 109);
+}
+
+#[test]
+fn a_branch_that_has_just_become_the_longest_is_not_cut() {
+    let mut database = ForkDatabase::new(root());
+    let block = |parent, tail| Block {
+        bytes: MAX_SIDE_BYTES / 10,
+        ..child(parent, tail, 1)
+    };
+    // Other branches fill the room.
+    for tail in 100..109 {
+        database.push(block(root(), tail));
+    }
+    follow(&mut database, &BTreeSet::new());
+    let mut at = root();
+    for tail in 1..12 {
+        let next = block(at, tail);
+        at = next.id;
+        database.push(next);
+        follow(&mut database, &BTreeSet::new());
+        assert!(database.side_len() * (MAX_SIDE_BYTES / 10) <= MAX_SIDE_BYTES);
+    }
+    assert_eq!(database.head(), at);
 }
 
 #[test]
@@ -450,7 +523,7 @@ proptest! {
             prop_assert_eq!(push == Push::Unlinked, twin.waits(block.id));
             follow(&mut database, &invalid);
             twin.refused.extend(invalid.iter().filter(|id| database.refusal(id).is_some()));
-            let applied = database.held.values().filter(|held| held.applied);
+            let applied = database.held.values().filter(|held| held.votes);
             twin.applied.extend(applied.map(|held| held.block.id));
             check(&database, &twin, &finality);
             prop_assert_ne!(database.push(block.clone()), Push::Linked);

@@ -17,8 +17,8 @@ impl<B: ForkBlock> ForkDatabase<B> {
     /// Counts anew, after blocks have gone that may have been somebody's newest.
     pub(super) fn recount(&mut self) {
         let newest = std::mem::take(&mut self.newest);
-        let applied = self.held.values().filter(|held| held.applied);
-        let mut votes: Vec<(AccountName, BlockId)> = applied
+        let voting = self.held.values().filter(|held| held.votes);
+        let mut votes: Vec<(AccountName, BlockId)> = voting
             .map(|held| (held.block.witness(), held.block.id()))
             .collect();
         // Of two blocks of one witness at one height the one stays that was counted before.
@@ -41,8 +41,9 @@ impl<B: ForkBlock> ForkDatabase<B> {
                 let newest = witnesses.iter().filter_map(|witness| self.newest.get(witness));
                 (newest.map(|id| self.fork_point(id)).collect(), *needed)
             }
-            Finality::Producers { needed } => {
-                let newest = self.newest.values();
+            Finality::Producers { needed, within } => {
+                let oldest = self.head().number().saturating_sub(*within);
+                let newest = self.newest.values().filter(|id| id.number() > oldest);
                 (newest.map(|id| self.fork_point(id)).collect(), *needed)
             }
         };

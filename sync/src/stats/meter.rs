@@ -160,6 +160,14 @@ impl Meter {
         self.undo_sessions.fetch_add(1, Relaxed);
     }
 
+    /// A block that was counted was taken back.
+    pub(crate) fn uncount(&self, transactions: u64, operations: u64, stored_bytes: u64) {
+        self.blocks.fetch_sub(1, Relaxed);
+        self.transactions.fetch_sub(transactions, Relaxed);
+        self.operations.fetch_sub(operations, Relaxed);
+        self.stored_bytes.fetch_sub(stored_bytes, Relaxed);
+    }
+
     /// Blocks are taken back for those of another fork.
     pub(crate) fn note_switch(&self) {
         self.fork_switches.fetch_add(1, Relaxed);

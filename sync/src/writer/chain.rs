@@ -34,8 +34,7 @@ pub struct ChainWriterOptions {
     /// Full parts of a split log that are kept; the older ones go once the state is durable beyond them. `None` keeps
     /// all.
     pub keep_parts: Option<u32>,
-    /// Opens an undo session for every block, although no block of a replay or a sync in order is ever taken back: what
-    /// that costs, for comparison.
+    /// Opens an undo session for every block, also for those that are irreversible at once: what that costs, for comparison.
     pub undo_sessions: bool,
     /// Tells whether the disks have room.
     pub room: Box<dyn Room>,
@@ -230,6 +229,7 @@ impl ChainWriter {
             self.state.irreversible(number.saturating_sub(UNDO_DEPTH));
         }
         self.append(prepared)?;
+        self.rest_at_head();
         match self.milestones.note(number) {
             Some(is_last) => self.keep_restore_point(is_last),
             None => Ok(()),
@@ -329,7 +329,7 @@ impl ChainWriter {
         let registers = self.state.registers();
         Needs {
             state: registers.store().commit_room(registers.dirty_bytes() as u64),
-            log: self.log.need(),
+            log: self.log.need() + self.reversible_bytes() as u64,
         }
     }
 
@@ -349,7 +349,7 @@ impl ChainWriter {
         self.given_up = true;
     }
 
-    /// Makes everything durable that was applied: first the log, then registers and head in one write, so
+    /// Makes everything durable that cannot be taken back: first the log, then registers and head in one write, so
     /// that the state never knows a block that the log may still lose.
     ///
     /// # Errors

@@ -109,7 +109,9 @@ pub enum WriterError {
     },
     /// Nothing becomes irreversible.
     #[error(
-        "{blocks} blocks ({mebibytes} MiB) above the last irreversible block {irreversible} (of {since}) can still be taken          back, and no more are held: too few of the scheduled witnesses build on one branch. What is durable is whole.          Compare a block above {irreversible} with a node of your own, and add a checkpoint there (--checkpoint)"
+        "{blocks} blocks ({mebibytes} MiB) above the last irreversible block {irreversible} (of {since}) can still be taken \
+         back, and no more are held: too few of the scheduled witnesses build on one branch. What is durable is whole. \
+         Compare a block above {irreversible} with a node of your own, and add a checkpoint there (--checkpoint)"
     )]
     TooManyReversible {
         /// Reversible blocks.

@@ -5,9 +5,10 @@
 //! block that breaks a rule takes its branch with it, and the state returns to where it was. What becomes irreversible
 //! leaves the fork database for the block log, and its undo session is dropped; only that is ever made durable.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use cairn_chain::{AccountName, BlockId, Time};
+use cairn_chain::{AccountName, BlockId, ChainKind, Operation, Time, Transaction};
 use cairn_rules::Head;
 
 use super::chain::ChainWriter;
@@ -26,10 +27,6 @@ pub const MAX_REVERSIBLE_BYTES: usize = 1 << 30;
 /// How far a block's time may be ahead of this machine's clock, in seconds: hived's limit for blocks of peers.
 const MAX_AHEAD_SECONDS: u32 = 5;
 
-/// What a decoded block takes for each of its bytes, and beside them: an estimate for the bound on memory.
-const DECODED_FACTOR: usize = 3;
-const DECODED_COST: usize = 1_024;
-
 /// What became of a block that was given to the writer.
 #[derive(Debug)]
 pub enum Taken {
@@ -37,7 +34,7 @@ pub enum Taken {
     Applied,
     /// It is held on a branch that is not longer than the main one.
     Held,
-    /// It was here already, or is the ancestor of an irreversible block.
+    /// It is here already.
     Known,
     /// Nothing is wrong with it as far as can be told, and it cannot be used.
     SetAside(SetAside),
@@ -53,7 +50,7 @@ pub enum SetAside {
         /// The parent.
         previous: BlockId,
     },
-    /// It is not above the last irreversible block, and not one of the chain that this one ends.
+    /// It is not above the last irreversible block: an old block of this chain, or of a fork that is dead.
     DeadFork {
         /// The last irreversible block.
         irreversible: u32,
@@ -87,6 +84,41 @@ pub struct Refused {
 struct Reversible {
     prepared: Arc<PreparedBlock>,
     origin: Origin,
+    /// See [`decoded_bytes`].
+    bytes: usize,
+}
+
+impl Reversible {
+    fn new(prepared: PreparedBlock, origin: &Origin) -> Self {
+        Self {
+            bytes: decoded_bytes(&prepared),
+            prepared: Arc::new(prepared),
+            origin: origin.clone(),
+        }
+    }
+}
+
+fn operations(transactions: &[Transaction<'_>]) -> u64 {
+    let each = transactions
+        .iter()
+        .map(|transaction| transaction.operations.len() as u64);
+    each.sum()
+}
+
+/// The memory that a decoded block takes, about. An operation of three bytes takes as much as the largest kind, so that the
+/// bytes of a block say little.
+fn decoded_bytes(prepared: &PreparedBlock) -> usize {
+    let stored = match &prepared.log_entry {
+        LogEntry::Stored(stored) => stored.bytes.len(),
+        LogEntry::None | LogEntry::Plain => 0,
+    };
+    let transactions = &prepared.block.block().transactions;
+    // What operations hold in lists of their own is not more than twice its bytes.
+    2 * prepared.block.bytes().len()
+        + transactions.len() * size_of::<Transaction<'_>>()
+        + operations(transactions) as usize * size_of::<Operation<'_>>()
+        + size_of::<PreparedBlock>()
+        + stored
 }
 
 impl ForkBlock for Reversible {
@@ -103,11 +135,7 @@ impl ForkBlock for Reversible {
     }
 
     fn bytes(&self) -> usize {
-        let stored = match &self.prepared.log_entry {
-            LogEntry::Stored(stored) => stored.bytes.len(),
-            LogEntry::None | LogEntry::Plain => 0,
-        };
-        self.prepared.block.bytes().len() * DECODED_FACTOR + DECODED_COST + stored
+        self.bytes
     }
 }
 
@@ -121,6 +149,8 @@ pub(super) struct Forks {
     changed: bool,
     /// The schedule is unknown, which was told.
     told_of_schedule: bool,
+    /// Witnesses that were seen at work below the reversible blocks.
+    veterans: HashSet<AccountName>,
 }
 
 impl Forks {
@@ -149,6 +179,7 @@ impl ChainWriter {
             clock,
             changed: true,
             told_of_schedule: false,
+            veterans: HashSet::new(),
         });
     }
 
@@ -169,9 +200,7 @@ impl ChainWriter {
         };
         let (number, head) = (prepared.block.number(), self.state.head());
         if number <= last_checkpoint && head.number < last_checkpoint {
-            self.apply(&prepared)?;
-            self.rest_at_head();
-            return Ok(Taken::Applied);
+            return self.apply(&prepared).map(|()| Taken::Applied);
         }
         let previous = prepared.block.block().header.previous;
         if head.number < last_checkpoint {
@@ -183,11 +212,7 @@ impl ChainWriter {
             return Ok(Taken::SetAside(SetAside::FromTheFuture { time, now }));
         }
         let id = prepared.block.id();
-        let block = Reversible {
-            prepared: Arc::new(prepared),
-            origin: origin.clone(),
-        };
-        match forks.database.push(block) {
+        match forks.database.push(Reversible::new(prepared, origin)) {
             Push::Linked => self.follow_longest(),
             Push::Known => Ok(Taken::Known),
             Push::Unlinked => Ok(Taken::SetAside(SetAside::Unlinked { previous })),
@@ -205,8 +230,8 @@ impl ChainWriter {
         }
     }
 
-    /// The head is irreversible: it was applied below a checkpoint.
-    fn rest_at_head(&mut self) {
+    /// The head is irreversible: it was applied in order.
+    pub(super) fn rest_at_head(&mut self) {
         let head = self.state.head();
         if let Some(forks) = &mut self.forks {
             forks.irreversible = head;
@@ -222,7 +247,7 @@ impl ChainWriter {
         let before = self.state.head();
         let mut refused = None;
         while let Some(target) = self.target(&before) {
-            if let Some(next) = self.go_to(&target)? {
+            if let Some(next) = self.go_to(&target, &before)? {
                 // The first one is to blame; what else is found on the way is remembered as well.
                 refused.get_or_insert(next);
             }
@@ -249,7 +274,7 @@ impl ChainWriter {
     }
 
     /// Goes to a held block. `Some`: a block on the way there breaks a rule, and was refused.
-    fn go_to(&mut self, target: &BlockId) -> Result<Option<Refused>, WriterError> {
+    fn go_to(&mut self, target: &BlockId, before: &Head) -> Result<Option<Refused>, WriterError> {
         let route = self.forks.as_ref().and_then(|forks| forks.database.route(target));
         let Some(Route { fork_point, branch }) = route else {
             return Err(WriterError::Forks {
@@ -258,7 +283,7 @@ impl ChainWriter {
         };
         let head = self.state.head();
         if fork_point < head.number {
-            self.take_back_to(fork_point, target)?;
+            self.take_back_to(fork_point, target, *target == before.id)?;
         }
         let next_of_head = fork_point == head.number;
         for id in &branch {
@@ -271,8 +296,9 @@ impl ChainWriter {
                 return Err(WriterError::Forks { number: id.number() });
             };
             self.state.set_undo_sessions(true);
+            let votes = self.has_vote(&held.witness())?;
             match self.apply_to_state(&held.prepared) {
-                Ok(()) => self.note_applied(id),
+                Ok(()) => self.note_applied(id, votes),
                 Err(WriterError::Block { number, fault, .. }) => {
                     return Ok(Some(self.refuse(number, id, held.origin, fault, next_of_head)));
                 }
@@ -282,10 +308,28 @@ impl ChainWriter {
         Ok(None)
     }
 
-    fn note_applied(&mut self, id: &BlockId) {
+    /// Whether a witness has a say in what is irreversible. On a public chain where the schedule cannot be followed, only one
+    /// that made a block below the reversible ones: to become a witness costs an account, to be scheduled costs stake.
+    fn has_vote(&mut self, witness: &AccountName) -> Result<bool, WriterError> {
+        let Some(forks) = &mut self.forks else {
+            return Ok(false);
+        };
+        let is_public = matches!(self.state.spec().kind, ChainKind::Mainnet | ChainKind::Mirrornet);
+        if !is_public || forks.veterans.contains(witness) {
+            return Ok(true);
+        }
+        let last = self.state.last_block_of(witness)?;
+        let is_veteran = (1..=forks.irreversible.number).contains(&last);
+        if is_veteran {
+            forks.veterans.insert(*witness);
+        }
+        Ok(is_veteran)
+    }
+
+    fn note_applied(&mut self, id: &BlockId, votes: bool) {
         self.meter.note_session();
         if let Some(forks) = &mut self.forks {
-            forks.database.applied(id);
+            forks.database.applied(id, votes);
             forks.changed = true;
         }
     }
@@ -316,16 +360,26 @@ impl ChainWriter {
         }
     }
 
-    fn take_back_to(&mut self, fork_point: u32, target: &BlockId) -> Result<(), WriterError> {
+    fn take_back_to(
+        &mut self,
+        fork_point: u32,
+        target: &BlockId,
+        is_return: bool,
+    ) -> Result<(), WriterError> {
         let head = self.state.head();
+        let what = if is_return {
+            "Returning to"
+        } else {
+            self.meter.note_switch();
+            "Switching to fork:"
+        };
         tracing::info!(
             target: "fork",
-            "Switching to fork: {target} (block {}); {} blocks above {fork_point} are taken back, the head was {}",
+            "{what} {target} (block {}); {} blocks above {fork_point} are taken back, the head was {}",
             target.number(),
             head.number - fork_point,
             head.id
         );
-        self.meter.note_switch();
         while self.state.head().number > fork_point {
             if !self.state.undo_block()? {
                 return Err(WriterError::Forks {
@@ -333,6 +387,12 @@ impl ChainWriter {
                 });
             }
             if let Some(forks) = &mut self.forks {
+                if let Some(held) = forks.database.get(&forks.database.head()) {
+                    let transactions = &held.prepared.block.block().transactions;
+                    let stored = held.prepared.stored_len as u64;
+                    self.meter
+                        .uncount(transactions.len() as u64, operations(transactions), stored);
+                }
                 forks.database.taken_back();
                 forks.changed = true;
             }
@@ -350,10 +410,11 @@ impl ChainWriter {
         };
         if matches!(finality, cairn_rules::Finality::Producers { .. }) && !forks.told_of_schedule {
             forks.told_of_schedule = true;
-            tracing::info!(
+            tracing::warn!(
                 target: "fork",
-                "who is scheduled depends on stake, which this node does not know: a block counts as irreversible when \
-                 enough different witnesses have built on it. A checkpoint is better: add newer ones from time to time"
+                "who is scheduled depends on stake, which this node does not know: above the last checkpoint a block counts as \
+                 irreversible when enough different witnesses have built on it. That is no protection against peers that \
+                 conspire: add newer checkpoints from time to time"
             );
         }
         let number = forks.database.irreversible(&finality);
@@ -377,6 +438,11 @@ impl ChainWriter {
             self.flush_log()?;
         }
         self.check_room_for_forks()
+    }
+
+    /// The memory of the blocks of the main branch: they may all become irreversible at once, and go into the log.
+    pub(super) fn reversible_bytes(&self) -> usize {
+        self.forks.as_ref().map_or(0, |forks| forks.database.main_bytes())
     }
 
     fn check_room_for_forks(&self) -> Result<(), WriterError> {

@@ -125,13 +125,16 @@ impl<R: Rejected> WriterLoop<R> {
     }
 
     /// Runs until the source ends, the last block is applied, somebody asks for the end, or a block or a
-    /// disk makes going on impossible. What was applied is committed in every case but a failing disk.
+    /// disk makes going on impossible. What cannot be taken back is committed in every case but a failing disk.
     pub fn run(mut self) -> (ChainWriter, Result<Ended, WriterError>) {
         let mut progress = Progress::new(self.options.progress);
         let ended = self.work(&mut progress);
         self.meter.clock.enter(Phase::ProcessingBlocks);
         let committed = match &ended {
-            Err(WriterError::Log(_) | WriterError::State(_)) => Ok(()),
+            Err(WriterError::Log(_) | WriterError::State(_) | WriterError::Forks { .. }) => {
+                self.chain.give_up();
+                Ok(())
+            }
             _ => self.last_commit(),
         };
         self.chain.publish_head();
@@ -231,7 +234,15 @@ impl<R: Rejected> WriterLoop<R> {
                 }
                 Ok(Taken::Refused(refused)) => {
                     let (id, origin) = (Some(refused.id), &refused.origin);
-                    return self.refuse(refused.number, id, origin, refused.fault, refused.next_of_head);
+                    let ended =
+                        self.refuse(refused.number, id, origin, refused.fault, refused.next_of_head)?;
+                    // The blocks before it may have been applied.
+                    let is_last = self.is_last(self.chain.head().number);
+                    return Ok(if is_last {
+                        Some(Ended::ReachedLastBlock)
+                    } else {
+                        ended
+                    });
                 }
                 Err(WriterError::Block { number, fault, .. }) => {
                     return self.refuse(number, Some(id), &batch.origin, fault, true);
