@@ -119,6 +119,8 @@ fn a_fresh_node_ends_with_the_seeds_head_state_and_log() {
     assert_eq!(record["head"]["number"], chain.blocks);
     assert_eq!(record["checkpoints_reached"].as_array().unwrap().len(), 3);
     assert_eq!(record["undo_sessions"], 0);
+    assert_eq!(record["reversible_blocks"], 0, "a checkpoint is irreversible");
+    assert_eq!(record["durable_block"], chain.blocks, "{record}");
     for number in [400, 800, 1200] {
         let line = format!("Checkpoint {} reached.", chain.checkpoint(number));
         assert!(fresh.stderr.contains(&line), "{line} is missing\n{fresh}");
