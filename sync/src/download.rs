@@ -5,12 +5,17 @@
 //! ([`proof`]). A driver task carries its decisions out over a [`BlockNetwork`]; a feeder thread hands what has become
 //! contiguous and proven to the pipeline. A block that the writer refuses is told back, its sender dropped, and asked
 //! for again elsewhere.
+//!
+//! Near the peers' heads, and where their chains part, ranges in order are no good: there each peer's branch is
+//! followed by itself ([`follow`]). [`mode`] says which of the two it is.
 
 mod arrival;
 mod blame;
 mod chunks;
 mod driver;
 mod feeder;
+mod follow;
+mod mode;
 mod network;
 mod peers;
 pub mod proof;

@@ -22,6 +22,7 @@ pub mod download;
 pub mod fork;
 mod header_chain;
 mod log_ids;
+mod log_limit;
 mod past;
 pub mod pipeline;
 pub mod preverify;

@@ -15,6 +15,6 @@ mod batch;
 mod pool;
 mod prepare;
 
-pub use batch::{BatchBuilder, Origin, PreparedBatch, RawBatch};
+pub use batch::{BatchBuilder, MAX_BATCH_BLOCKS, MAX_BATCH_BYTES, Origin, PreparedBatch, RawBatch};
 pub use pool::{Feed, FeedClosed, Next, Pipeline, PipelineOptions, Prepared};
 pub use prepare::{LogEntry, LogForm, PrepareContext, PrepareError, PreparedBlock, ValidationPlan};

@@ -18,7 +18,13 @@ use proptest::prelude::*;
 
 const STEP: Duration = Duration::from_millis(100);
 
-/// Without checkpoints nobody looks at the ids.
+/// The id of a block of the one chain there is.
+fn id(number: u32) -> BlockId {
+    let mut bytes = [0; 20];
+    bytes[..4].copy_from_slice(&number.to_be_bytes());
+    BlockId(bytes)
+}
+
 fn block(number: u32, size: usize) -> Arrival {
     Arrival {
         stored: StoredBlock {
@@ -26,8 +32,8 @@ fn block(number: u32, size: usize) -> Arrival {
             compression: Compression::None,
             bytes: vec![0; size],
         },
-        id: BlockId::ZERO,
-        previous: BlockId::ZERO,
+        id: id(number),
+        previous: id(number - 1),
     }
 }
 
@@ -357,7 +363,7 @@ fn after_a_refused_block_it_and_all_later_ones_are_asked_for_again() {
     while seen.last() != Some(&300) {
         seen.extend(simulation.step());
     }
-    simulation.scheduler.rewind(120, "peer-0");
+    simulation.scheduler.rewind(120, "peer-0", id(119));
     simulation.scripts[0].head = 0; // The network has dropped it.
     let mut again = Vec::new();
     while again.last() != Some(&300) {

@@ -4,19 +4,28 @@
 //! this node's (an operation that it does not know, a rule that it has wrong): then the block is asked of others
 //! before anybody is blamed. If somebody's block is accepted, those who sent another one were wrong. If nobody else is
 //! left and several have sent the very same block, the fault is taken to be on this side, and the sync ends.
+//!
+//! A block that is old, early, or has no parent here is nobody's fault: the driver is told, and fetches what is missing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cairn_chain::BlockId;
 
-use super::network::{BlockNetwork, Misbehavior};
-use super::shared::Shared;
+use super::follow::OurChain;
+use super::network::{BlockNetwork, Misbehavior, PeerOffer};
+use super::shared::{Shared, Unused};
+use crate::log_limit::{LogLimit, grouped};
 use crate::pipeline::{Origin, PrepareError};
 use crate::writer::{AsideBlock, BlockFault, Rejected, Rejection, SetAside};
 
 /// Peers that must have sent the same block before the fault is taken to be on this side.
 const AGREEING_PEERS: usize = 3;
+/// Time in which lines about blocks that were not used are written a few times at most: a peer can send thousands.
+const LINES: Duration = Duration::from_secs(60);
+const MOST_REFUSED: u32 = 20;
+const MOST_ASIDE: u32 = 3;
 
 /// A peer whose block was refused, and may be right.
 #[derive(Debug)]
@@ -31,13 +40,14 @@ struct Suspect {
 pub(super) struct Blame {
     shared: Arc<Shared>,
     network: Arc<dyn BlockNetwork>,
+    ours: Arc<dyn OurChain>,
     /// Blocks up to this one were proven before they reached the writer.
     proven_through: u32,
     /// The block in dispute; 0 none.
     disputed: u32,
     suspects: BTreeMap<Arc<str>, Suspect>,
-    /// The last block that had no parent here.
-    unlinked: Option<BlockId>,
+    refused_lines: LogLimit,
+    aside_lines: LogLimit,
 }
 
 /// What a fault says of the sender.
@@ -50,14 +60,21 @@ enum Says {
 }
 
 impl Blame {
-    pub(super) fn new(shared: Arc<Shared>, network: Arc<dyn BlockNetwork>, proven_through: u32) -> Self {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        network: Arc<dyn BlockNetwork>,
+        ours: Arc<dyn OurChain>,
+        proven_through: u32,
+    ) -> Self {
         Self {
             shared,
             network,
+            ours,
             proven_through,
             disputed: 0,
             suspects: BTreeMap::new(),
-            unlinked: None,
+            refused_lines: LogLimit::new(LINES, MOST_REFUSED),
+            aside_lines: LogLimit::new(LINES, MOST_ASIDE),
         }
     }
 
@@ -97,9 +114,12 @@ impl Blame {
 
     fn is_asked_of_others(&self, number: u32) -> bool {
         let offers = self.network.peers();
+        // At the head of the network the one who announces a block is the first to have it, and the others are not late.
+        let may_have =
+            |offer: &PeerOffer| offer.serves(number) || (number > self.proven_through && offer.head < number);
         offers
             .iter()
-            .any(|offer| offer.serves(number) && !self.suspects.contains_key(&offer.peer))
+            .any(|offer| may_have(offer) && !self.suspects.contains_key(&offer.peer))
     }
 }
 
@@ -112,12 +132,25 @@ impl Rejected for Blame {
             return false;
         };
         let reason = fault.to_string();
-        tracing::warn!(target: "sync", "block {number} from {peer} was refused: {reason}");
         let says = self.judge(number, fault);
+        let again = matches!(fault, BlockFault::Remembered(_)) && self.suspects.contains_key(peer);
+        self.shared.note_unused(Unused {
+            peer: Arc::clone(peer),
+            number,
+            ids: id.into_iter().collect(),
+            refused: true,
+        });
+        if again && !rejection.next_of_head {
+            return false; // What it had sent behind the block in dispute.
+        }
+        if self.refused_lines.admit(Instant::now()) {
+            tracing::warn!(target: "sync", "block {number} from {peer} was refused: {reason}");
+        }
         if !rejection.next_of_head {
             // Whoever sends a branch has applied it: no honest peer has one that breaks a rule.
             if says != Says::Innocent {
                 self.accuse(peer, number, reason);
+                self.shared.lock().expel(peer);
             }
             return false;
         }
@@ -150,33 +183,60 @@ impl Rejected for Blame {
                 }
             }
         }
-        self.shared.lock().rewind(number, peer);
+        self.shared.lock().rewind(number, peer, self.ours.head());
         self.shared.changed.notify_one();
         true
     }
 
     fn set_aside(&mut self, block: &AsideBlock<'_>) -> bool {
-        let SetAside::Unlinked { previous } = block.why else {
-            return false;
-        };
+        let &AsideBlock {
+            number, id, ref why, ..
+        } = block;
         let Origin::Peer(peer) = block.origin else {
             return false;
         };
-        // The blocks behind it have no parent here for the same reason.
-        let follows = self.unlinked == Some(previous);
-        self.unlinked = Some(block.id);
-        if follows {
-            return true;
+        let (mut ids, text) = (vec![id], reason_text(why));
+        if let SetAside::Unlinked { previous } = *why {
+            ids.push(previous);
         }
-        tracing::debug!(target: "sync", "block {} of {peer} continues {previous}, which is not here", block.number);
-        self.shared.lock().rewind(block.number, peer);
-        self.shared.changed.notify_one();
-        true
+        if self.aside_lines.admit(Instant::now()) {
+            tracing::warn!(target: "sync", "block {number} from {peer} is not used: {text}");
+        }
+        self.shared.note_unused(Unused {
+            peer: Arc::clone(peer),
+            number,
+            ids,
+            refused: false,
+        });
+        false
     }
 
     fn applied(&mut self, number: u32) {
         if self.disputed != 0 && number >= self.disputed {
             self.accuse_suspects();
+        }
+        let now = Instant::now();
+        for (limit, what) in [
+            (&mut self.refused_lines, "refused blocks"),
+            (&mut self.aside_lines, "blocks that are not used"),
+        ] {
+            if let Some(count) = limit.suppressed(now) {
+                tracing::warn!(target: "sync", "suppressed {} lines about {what}", grouped(count));
+            }
+        }
+    }
+}
+
+fn reason_text(why: &SetAside) -> String {
+    match why {
+        SetAside::Unlinked { previous } => {
+            format!("the block before it, {previous}, is not here. Its sender is asked for it")
+        }
+        SetAside::DeadFork { irreversible } => {
+            format!("it is not above the last irreversible block {irreversible}")
+        }
+        SetAside::FromTheFuture { time, now } => {
+            format!("its time {time} has not come, it is {now} by this machine's clock")
         }
     }
 }
@@ -191,9 +251,10 @@ mod tests {
     use futures::stream::BoxStream;
 
     use super::*;
+    use crate::ChainView;
     use crate::checkpoint::Checkpoints;
     use crate::download::proof::ProofOptions;
-    use crate::download::{BlockRange, HeaderRange, PeerOffer, RequestError, Scheduler, SchedulerOptions};
+    use crate::download::{BlockRange, HeaderRange, RequestError, Scheduler, SchedulerOptions};
 
     /// Peers that can be named and accused.
     #[derive(Debug)]
@@ -244,7 +305,8 @@ mod tests {
         };
         let shared = Arc::new(Shared::new(Scheduler::new(SchedulerOptions::default(), proof)));
         let network: Arc<dyn BlockNetwork> = Arc::clone(&peers) as _;
-        (Blame::new(shared, network, proven_through), peers)
+        let ours = Arc::new(ChainView::default());
+        (Blame::new(shared, network, ours, proven_through), peers)
     }
 
     /// A block 7 that does not link, from a peer; `tail` tells its id from others'.

@@ -10,6 +10,8 @@ use futures::StreamExt;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::arrival::{Arrival, ArrivalError};
+use super::follow::Follow;
+use super::mode::{Change, Mode, Sight};
 use super::network::{BlockNetwork, BlockRange, HeaderRange, Misbehavior, PeerOffer, RequestError};
 use super::proof::HeaderRun;
 use super::scheduler::{Assignment, ChunkId, Unwanted, Work};
@@ -24,6 +26,8 @@ const TICK: Duration = Duration::from_millis(50);
 const CHANGE_PAUSE: Duration = Duration::from_millis(5);
 /// hived's interval of the line about silence.
 const SILENCE: Duration = Duration::from_secs(30);
+/// The least time between two new beginnings of the large ranges for blocks that were lost on the way.
+const RESTART: Duration = Duration::from_secs(1);
 
 /// The head of the chain as far as the peers' words go: one that boasts moves the middle of three no further than the next.
 fn likely_head(offers: &[PeerOffer]) -> u32 {
@@ -62,6 +66,11 @@ pub(super) struct Driver {
     last_step: Instant,
     last_complaint: Instant,
     last_unreadable: Option<Instant>,
+    mode: Mode,
+    follow: Follow,
+    /// Blocks were lost on the way to the fork database, and the large ranges have not begun again since.
+    lost: bool,
+    last_restart: Option<Instant>,
 }
 
 /// Ends the sync when the driver does, however it does: without it nobody would ever bring a block again.
@@ -80,8 +89,13 @@ impl Driver {
         meter: Arc<Meter>,
         dictionaries: Arc<Dictionaries>,
         checkpoints: Checkpoints,
+        follow: Follow,
     ) -> Self {
         Self {
+            mode: Mode::new(),
+            follow,
+            lost: false,
+            last_restart: None,
             network,
             shared,
             meter,
@@ -111,9 +125,16 @@ impl Driver {
                         self.finish(chunk, &peer, outcome);
                     }
                 }
+                (peer, outcome) = self.follow.next_ended() => {
+                    if let Some(what) = self.follow.ended(Instant::now(), &peer, outcome) {
+                        self.shared.lock().expel(&peer);
+                        self.blame(&peer, &what);
+                    }
+                }
             }
         }
         self.tasks.shutdown().await;
+        self.follow.shutdown().await;
     }
 
     fn step(&mut self) {
@@ -122,6 +143,8 @@ impl Driver {
         self.meter.peers.store(offers.len() as u32, Relaxed);
         self.meter.target.store(likely_head(&offers), Relaxed);
         let applied = self.meter.head.number();
+        self.take_unused(now);
+        let followed = self.look_at_forks(now, &offers);
         let (given_up, assignments, faults, verdict) = {
             let mut scheduler = self.shared.lock();
             let given_up = scheduler.give_up(now);
@@ -157,7 +180,60 @@ impl Driver {
         if let Some(verdict) = verdict {
             self.shared.end_with(verdict);
         }
+        if let Some(offers) = followed {
+            self.follow.step(now, &offers, self.mode.is_bulk());
+        }
         self.complain(now, &offers);
+    }
+
+    /// Blocks that the writer could not use are not known here after all, and are fetched again some other way.
+    fn take_unused(&mut self, now: Instant) {
+        for unused in self.shared.take_unused() {
+            self.follow.not_used(now, &unused.peer, &unused.ids);
+            self.lost |= !unused.refused && self.mode.is_bulk();
+        }
+        let restarted = self
+            .last_restart
+            .is_some_and(|at| now.saturating_duration_since(at) < RESTART);
+        if self.lost && !restarted {
+            (self.lost, self.last_restart) = (false, Some(now));
+            let head = self.follow.known().ours().head();
+            self.shared.lock().restart_above_checkpoints(head);
+        }
+    }
+
+    /// Finds out which peers are on branches of their own, and whether large ranges are wanted. Gives the peers that
+    /// may be followed, if the last checkpoint is behind this node.
+    fn look_at_forks(&mut self, now: Instant, offers: &[PeerOffer]) -> Option<Vec<PeerOffer>> {
+        let head = self.follow.known().ours().head();
+        let mut scheduler = self.shared.lock();
+        for peer in scheduler.take_strayed() {
+            tracing::debug!(target: "sync", "{peer} is on another fork: its branch is fetched by itself");
+            self.follow.follower().strayed(&peer);
+        }
+        let offers = scheduler.trusted(offers);
+        scheduler.set_elsewhere(self.follow.elsewhere(&offers));
+        let (common, leading) = (self.follow.common(&offers), self.follow.leading(now, &offers));
+        let sight = Sight {
+            now,
+            head,
+            last_checkpoint: self.checkpoints.last_number(),
+            next: scheduler.next_needed(),
+            is_empty: scheduler.is_empty(),
+            pipeline_empty: self.meter.queue_blocks.load(Relaxed) == 0,
+            best: scheduler.best_head(now, &common),
+            lead: scheduler.best_head(now, &leading),
+        };
+        if let Some(change) = self.mode.look(&sight) {
+            if change == Change::Bulk {
+                scheduler.restart(head);
+                self.follow.follower().begin_bulk();
+            }
+            scheduler.pause(change == Change::Follow);
+            tracing::debug!(target: "sync", "at block {}: {change:?}", head.number());
+        }
+        self.mode.note_live(&sight, self.meter.head.time());
+        (head.number() >= sight.last_checkpoint).then_some(offers)
     }
 
     fn fetch_blocks(&mut self, chunk: ChunkId, peer: Arc<str>, range: BlockRange) -> AbortHandle {

@@ -1,9 +1,12 @@
-//! The thread that hands blocks from the window to the pipeline, in order.
+//! The threads that hand blocks to the pipeline: those of the window, in order, and those of the peers' branches.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use tokio::sync::mpsc;
+
+use super::follow::Followed;
 use super::shared::Shared;
 use crate::pipeline::{BatchBuilder, Feed, FeedClosed, Origin, RawBatch};
 
@@ -36,6 +39,21 @@ pub(super) fn feed_in_order(shared: &Arc<Shared>, feed: &Feed) {
             }
         }
         if let Some(Err(FeedClosed)) = builder.take().map(push) {
+            return;
+        }
+    }
+}
+
+/// Runs until the driver, which has the other end of the queue, or the writer has ended.
+pub(super) fn feed_branches(shared: &Shared, mut queue: mpsc::Receiver<Followed>, feed: &Feed) {
+    while let Some(Followed { blocks, peer }) = queue.blocking_recv() {
+        let (origin, epoch) = (Origin::Peer(peer), shared.lock().epoch());
+        let batch = RawBatch {
+            blocks,
+            origin,
+            epoch,
+        };
+        if feed.push(batch).is_err() {
             return;
         }
     }

@@ -16,8 +16,13 @@
 //! A peer that brings nothing for too long is not waited for: its blocks are asked for elsewhere while its own answer
 //! stays welcome. Whoever holds up the block that all wait for is raced by a second peer, and so are the last requests
 //! of a sync.
+//!
+//! Above the last checkpoint nothing is proven, and peers may be on different forks: blocks leave the window as far as each
+//! continues the one before. A peer whose block does not has *strayed*: what it has sent goes, it is asked for no more
+//! ranges, and its branch is fetched from it alone ([`follow`](super::follow)).
 
 mod assign;
+mod forks;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -145,6 +150,14 @@ pub struct Scheduler {
     faults: Vec<(Arc<str>, Misbehavior)>,
     /// Peers that have lied, until they are gone.
     expelled: BTreeSet<Arc<str>>,
+    /// Peers that are on other forks: they are asked for nothing here.
+    elsewhere: BTreeSet<Arc<str>>,
+    /// Peers whose blocks did not continue the others', since the last look.
+    strayed: BTreeSet<Arc<str>>,
+    /// The last checkpoint: what is above it is proven by nothing.
+    last_checkpoint: u32,
+    /// No blocks are asked for.
+    paused: bool,
     next_chunk: u64,
     stall: Duration,
     block_size: f64,
@@ -158,8 +171,12 @@ impl Scheduler {
     pub fn new(options: SchedulerOptions, proof: ProofOptions) -> Self {
         Self {
             options,
-            window: Window::new(proof.head.0 + 1),
+            window: Window::new(proof.head.1),
             chunks: Chunks::default(),
+            elsewhere: BTreeSet::new(),
+            strayed: BTreeSet::new(),
+            last_checkpoint: proof.checkpoints.last_number(),
+            paused: false,
             proof: Proof::new(proof),
             peers: PeerBook::default(),
             faults: Vec::new(),
@@ -180,7 +197,8 @@ impl Scheduler {
     /// Whether that block is here and proven, if it has to be.
     pub fn next_is_ready(&self) -> bool {
         let next = self.window.next();
-        self.window.get(next).is_some() && next <= self.proof.release_through()
+        let here = self.window.get(next).is_some() && next <= self.proof.release_through();
+        here && (next <= self.last_checkpoint || self.window.strayed().is_none())
     }
 
     /// Blocks that wait for the pipeline, and their bytes.
@@ -273,6 +291,7 @@ impl Scheduler {
         self.window.put(arrival, peer);
         self.proof.advance_at(number, &mut self.window, now);
         self.settle();
+        self.drop_strayed();
         Ok(())
     }
 
@@ -315,7 +334,7 @@ impl Scheduler {
     }
 
     /// The offers of peers that have not lied.
-    fn trusted(&self, offers: &[PeerOffer]) -> Vec<PeerOffer> {
+    pub(super) fn trusted(&self, offers: &[PeerOffer]) -> Vec<PeerOffer> {
         let honest = |offer: &&PeerOffer| !self.expelled.contains(&offer.peer);
         offers.iter().filter(honest).cloned().collect()
     }
@@ -381,8 +400,10 @@ impl Scheduler {
     /// Blocks that are next in order, proven where they have to be, and come from one peer; at most `max`.
     pub fn take_ready(&mut self, max: usize) -> Option<ReadyBlocks> {
         let before = self.window.bytes();
-        let ready = self.window.take(max, self.proof.release_through())?;
+        let through = self.proof.release_through();
+        let ready = self.window.take(max, through, self.last_checkpoint)?;
         self.released += before - self.window.bytes();
+        self.drop_strayed();
         Some(ready)
     }
 
@@ -392,17 +413,27 @@ impl Scheduler {
     }
 
     /// Starts again at `number`: that block, and all that had been taken after it, are wanted once more. What the
-    /// disappointing peer has sent besides is thrown away with it.
-    pub fn rewind(&mut self, number: u32, peer: &str) {
-        self.window.rewind(number);
+    /// disappointing peer has sent besides is thrown away with it. Above the last checkpoint that is behind this node's
+    /// `head`, whatever chain it is on by now.
+    pub fn rewind(&mut self, number: u32, peer: &str, head: BlockId) {
         self.expel(&Arc::from(peer));
-        self.window.drop_of(peer, |_| false);
+        if number > self.last_checkpoint {
+            self.restart(head);
+            self.window.next_epoch();
+        } else {
+            self.window.rewind(number);
+            self.window.drop_of(peer, |_| false);
+        }
     }
 
     /// A peer has lied: what it has sent and is not proven goes, and it is asked for nothing more.
     pub fn expel(&mut self, peer: &Arc<str>) {
         self.expelled.insert(Arc::clone(peer));
         self.proof.expel(&mut self.window, peer);
+        self.end_requests(peer);
+    }
+
+    fn end_requests(&mut self, peer: &str) {
         for id in self.chunks.of(peer) {
             if let Some(chunk) = self.chunks.remove(id) {
                 self.peers.get_mut(&chunk.peer).in_flight -= 1;

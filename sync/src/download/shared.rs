@@ -1,14 +1,32 @@
 //! The scheduler as the driver, the feeder and the writer share it.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use cairn_chain::BlockId;
 use tokio::sync::Notify;
 
 use super::proof::Verdict;
 use super::scheduler::Scheduler;
 use super::window::ReadyBlocks;
+
+/// Blocks that the writer could not use and the driver has not looked at yet; what is more is forgotten, and comes
+/// to light when it is missed.
+const MOST_UNUSED: usize = 4096;
+
+/// A block that was fed and is not in the fork database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unused {
+    /// Who sent it.
+    pub(super) peer: Arc<str>,
+    /// Its number.
+    pub(super) number: u32,
+    /// Ids that are not here: its own, its parent's.
+    pub(super) ids: Vec<BlockId>,
+    /// It broke a rule.
+    pub(super) refused: bool,
+}
 
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -20,6 +38,7 @@ pub(super) struct Shared {
     pub(super) ended: AtomicBool,
     /// Why, if it is for the operator to go on.
     verdict: Mutex<Option<Verdict>>,
+    unused: Mutex<Vec<Unused>>,
 }
 
 impl Shared {
@@ -30,7 +49,23 @@ impl Shared {
             changed: Notify::new(),
             ended: AtomicBool::new(false),
             verdict: Mutex::new(None),
+            unused: Mutex::default(),
         }
+    }
+
+    /// The writer could not use a block.
+    pub(super) fn note_unused(&self, unused: Unused) {
+        let mut list = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        if list.len() < MOST_UNUSED {
+            list.push(unused);
+        }
+        drop(list);
+        self.changed.notify_one();
+    }
+
+    /// What the writer could not use since the last call.
+    pub(super) fn take_unused(&self) -> Vec<Unused> {
+        std::mem::take(&mut self.unused.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Scheduler> {

@@ -10,7 +10,8 @@ use thiserror::Error;
 
 use super::blame::Blame;
 use super::driver::Driver;
-use super::feeder::feed_in_order;
+use super::feeder::{feed_branches, feed_in_order};
+use super::follow::{Follow, Known, Means};
 use super::network::BlockNetwork;
 use super::proof::{ProofOptions, Verdict};
 use super::scheduler::{Scheduler, SchedulerOptions};
@@ -18,6 +19,9 @@ use super::shared::Shared;
 use crate::pipeline::{Pipeline, PipelineOptions, PrepareContext};
 use crate::stats::Meter;
 use crate::writer::{ChainWriter, Ended, ProgressStyle, RunOptions, SystemClock, WriterError, WriterLoop};
+
+/// Batches of the peers' branches that wait for the pipeline; each has at most 256 KiB and a block.
+const BRANCH_BATCHES: usize = 8;
 
 /// What to do when all peers contradict a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,12 +119,22 @@ pub fn sync(
         wait_on_mismatch: options.on_mismatch == OnMismatch::Wait,
     };
     let shared = Arc::new(Shared::new(Scheduler::new(options.scheduler, proof)));
+    let (branches, branch_queue) = tokio::sync::mpsc::channel(BRANCH_BATCHES);
+    let view = Arc::clone(chain.view());
+    let follow = Follow::new(Means {
+        network: Arc::clone(network),
+        dictionaries: Arc::clone(&context.dictionaries),
+        meter: Arc::clone(meter),
+        queue: branches,
+        known: Known::new(Arc::clone(&view) as _),
+    });
     let driver = Driver::new(
         Arc::clone(network),
         Arc::clone(&shared),
         Arc::clone(meter),
         Arc::clone(&context.dictionaries),
         checkpoints,
+        follow,
     );
     let driver = runtime.spawn(driver.run());
     let run = RunOptions {
@@ -128,17 +142,23 @@ pub fn sync(
         stop: options.stop,
         progress: ProgressStyle::Sync,
     };
-    let blame = Blame::new(Arc::clone(&shared), Arc::clone(network), proven_through);
+    let blame = Blame::new(Arc::clone(&shared), Arc::clone(network), view, proven_through);
     let writer = WriterLoop::new(chain, prepared, blame, Arc::clone(meter), run);
     let (chain, ended) = thread::scope(|scope| {
+        let branch_feed = feed.clone();
         let feeder = scope.spawn(|| {
             feed_in_order(&shared, &feed);
             drop(feed);
+        });
+        let branch_feeder = scope.spawn(|| {
+            feed_branches(&shared, branch_queue, &branch_feed);
+            drop(branch_feed);
         });
         let writer = scope.spawn(|| writer.run());
         let written = join(writer);
         shared.end();
         join(feeder);
+        join(branch_feeder);
         written
     });
     pipeline.join();

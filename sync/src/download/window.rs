@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cairn_block_log::StoredBlock;
+use cairn_chain::BlockId;
 
 use super::arrival::Arrival;
 use super::runs::Runs;
@@ -30,6 +31,8 @@ pub struct ReadyBlocks {
 #[derive(Debug)]
 pub(super) struct Window {
     next: u32,
+    /// The id of the block before, where it is known.
+    link: Option<BlockId>,
     epoch: u64,
     held: BTreeMap<u32, Held>,
     runs: Runs,
@@ -37,9 +40,11 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(next: u32) -> Self {
+    /// Behind this block.
+    pub(super) fn new(link: BlockId) -> Self {
         Self {
-            next,
+            next: link.number() + 1,
+            link: Some(link),
             epoch: 0,
             held: BTreeMap::new(),
             runs: Runs::default(),
@@ -121,20 +126,32 @@ impl Window {
             .collect()
     }
 
-    /// Takes at most `max` blocks that are next in order, come from one peer and are not above `through`.
-    pub(super) fn take(&mut self, max: usize, through: u32) -> Option<ReadyBlocks> {
+    /// Who sent the next block, if it is here and names another block before it than the one that was taken.
+    pub(super) fn strayed(&self) -> Option<Arc<str>> {
+        let (link, held) = (self.link?, self.held.get(&self.next)?);
+        (held.arrival.previous != link).then(|| Arc::clone(&held.peer))
+    }
+
+    /// Takes at most `max` blocks that are next in order, come from one peer and are not above `through`. Above
+    /// `proven` they are taken as far as they continue each other.
+    pub(super) fn take(&mut self, max: usize, through: u32, proven: u32) -> Option<ReadyBlocks> {
         if self.next > through {
             return None;
         }
         let peer = Arc::clone(&self.held.get(&self.next)?.peer);
         let mut blocks = Vec::new();
         while blocks.len() < max && self.next <= through {
-            if self.held.get(&self.next).is_none_or(|held| held.peer != peer) {
+            let theirs = self.held.get(&self.next).is_some_and(|held| held.peer == peer);
+            if !theirs || (self.next > proven && self.strayed().is_some()) {
                 break;
             }
             let Some(held) = self.remove(self.next) else { break };
+            self.link = Some(held.arrival.id);
             blocks.push(held.arrival.stored);
             self.next += 1;
+        }
+        if blocks.is_empty() {
+            return None;
         }
         Some(ReadyBlocks {
             blocks,
@@ -145,7 +162,25 @@ impl Window {
 
     /// Starts again at `number`.
     pub(super) fn rewind(&mut self, number: u32) {
-        self.next = self.next.min(number);
+        if number < self.next {
+            (self.next, self.link) = (number, None);
+        }
         self.epoch += 1;
+    }
+
+    /// Starts again behind a block that may be anywhere; what is here goes.
+    pub(super) fn restart(&mut self, link: BlockId) {
+        (self.next, self.link) = (link.number() + 1, Some(link));
+        (self.held, self.runs, self.bytes) = (BTreeMap::new(), Runs::default(), 0);
+    }
+
+    /// What is taken from now on is of the next epoch.
+    pub(super) fn next_epoch(&mut self) {
+        self.epoch += 1;
+    }
+
+    /// How often it was set back.
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch
     }
 }

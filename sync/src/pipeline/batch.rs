@@ -8,10 +8,10 @@ use super::prepare::{PrepareError, PreparedBlock};
 
 /// Most blocks in a batch. One frame of a hostile sender may unpack to 2 MiB, so that this bounds what a
 /// worker can be made to hold (64 MiB), while a batch of small blocks still outweighs its queue operations.
-const MAX_BLOCKS: usize = 32;
+pub const MAX_BATCH_BLOCKS: usize = 32;
 
 /// Stored bytes from which on a batch is full.
-const MAX_BYTES: usize = 256 << 10;
+pub const MAX_BATCH_BYTES: usize = 256 << 10;
 
 /// Who sent a block: nobody (a file), or a peer, by the name that the network gives it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,7 +62,7 @@ impl BatchBuilder {
     pub fn push(&mut self, block: StoredBlock) -> Option<Vec<StoredBlock>> {
         self.bytes += block.bytes.len();
         self.blocks.push(block);
-        let full = self.blocks.len() >= MAX_BLOCKS || self.bytes >= MAX_BYTES;
+        let full = self.blocks.len() >= MAX_BATCH_BLOCKS || self.bytes >= MAX_BATCH_BYTES;
         full.then(|| self.take()).flatten()
     }
 

@@ -12,7 +12,7 @@ pub struct HeaderRun {
     /// Ids, ascending. Not empty.
     ids: Vec<BlockId>,
     /// The id that the first header names as the block before.
-    pub(super) previous: BlockId,
+    pub(in crate::download) previous: BlockId,
 }
 
 impl HeaderRun {
@@ -60,22 +60,22 @@ impl HeaderRun {
     }
 
     /// Number of the first header's block.
-    pub(super) fn first(&self) -> u32 {
+    pub(in crate::download) fn first(&self) -> u32 {
         self.first
     }
 
     /// Number of the last header's block.
-    pub(super) fn last(&self) -> u32 {
+    pub(in crate::download) fn last(&self) -> u32 {
         self.first + (self.ids.len() as u32).saturating_sub(1)
     }
 
     /// The id of the last header.
-    pub(super) fn last_id(&self) -> Option<BlockId> {
+    pub(in crate::download) fn last_id(&self) -> Option<BlockId> {
         self.ids.last().copied()
     }
 
     /// The ids below the last one, descending, down to that of the block before the first header.
-    pub(super) fn below_last(&self) -> impl Iterator<Item = BlockId> + '_ {
+    pub(in crate::download) fn below_last(&self) -> impl Iterator<Item = BlockId> + '_ {
         let names = self.ids.iter().rev().skip(1).copied();
         names.chain(std::iter::once(self.previous))
     }

@@ -254,7 +254,9 @@ fn after_a_refused_body_the_known_ids_still_hold() {
         );
         simulation.run(200);
         let refused = 150;
-        simulation.scheduler.rewind(refused, "peer-0");
+        simulation
+            .scheduler
+            .rewind(refused, "peer-0", chain.id(refused - 1));
         simulation.released.truncate(refused as usize - 1);
         simulation.blame("peer-0", "refused".into());
         simulation

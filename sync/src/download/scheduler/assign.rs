@@ -36,7 +36,8 @@ impl Scheduler {
         let connected = |peer: &str| offers.iter().any(|offer| &*offer.peer == peer);
         self.peers.retain(connected);
         self.expelled.retain(|peer| connected(peer));
-        let offers = self.trusted(offers);
+        let mut offers = self.trusted(offers);
+        offers.retain(|offer| !self.elsewhere.contains(&offer.peer));
         let offers = offers.as_slice();
         self.released = 0;
         self.proof.applied(applied);
@@ -45,6 +46,9 @@ impl Scheduler {
             .extend(next, wanted, self.block_size, self.options.window_bytes);
         self.prove(now);
         let mut assignments = self.assign_headers(now, offers);
+        if self.paused {
+            return assignments;
+        }
         let best = offers.iter().map(|offer| offer.head).max().unwrap_or(0);
         let last = self.proof.needed_for(wanted).min(best);
         let limit = last.min(self.proof.request_through());
