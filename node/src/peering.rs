@@ -2,6 +2,7 @@
 //!
 //! [`ServedLog`] gives the network this node's blocks, [`PeerNetwork`] gives the sync the network's peers.
 
+mod frozen_chain;
 mod header_builder;
 mod network;
 mod served_log;

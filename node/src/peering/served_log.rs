@@ -1,19 +1,15 @@
-//! The node's own block log as the network sees it.
+//! The node's own blocks as the network sees them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use cairn_block_log::{BlockLog, Headers, LogError, LogHeaders};
+use cairn_block_log::BlockLog;
 use cairn_chain::{BlockId, ChainId};
 use cairn_p2p::{BlockProvider, LocalStatus, ProvideError, WireBlock};
 use cairn_sync::ChainView;
 
+use super::frozen_chain::FrozenChain;
 use super::header_builder::{HeaderBuilder, SharedHeaders};
-use super::to_wire;
-
-/// Most stored bytes that are read for one request for headers where they are not in the header file: what comes
-/// behind is left for the next request.
-const READ_FOR_HEADERS: usize = 32 << 20;
 
 /// The log of this node, for those who read it while the node runs. It follows its writer; a writer that was opened
 /// anew brings a new one.
@@ -32,7 +28,7 @@ impl SharedLog {
     }
 }
 
-/// Serves the durable blocks of the log; what a crash could still take back is not offered.
+/// Serves the blocks of the log, and near the head of the chain those that are not irreversible yet.
 #[derive(Debug)]
 pub struct ServedLog {
     log: SharedLog,
@@ -43,7 +39,7 @@ pub struct ServedLog {
 }
 
 impl ServedLog {
-    /// The view says how far the log is durable. Without a log nothing is served.
+    /// The view says how far the log is durable, and what lies above it.
     pub fn new(log: SharedLog, view: Arc<ChainView>) -> Self {
         Self {
             log,
@@ -69,11 +65,11 @@ impl ServedLog {
         self
     }
 
-    /// First and last block that are served.
-    fn range(&self, log: &BlockLog) -> Option<(u32, u32, BlockId)> {
-        let durable = self.view.heads().durable?;
-        let first = log.first_number()?;
-        (first <= durable.number).then_some((first, durable.number, durable.id))
+    /// What is served now.
+    fn now(&self) -> Option<FrozenChain> {
+        // The view first: the log may be ahead of it, and has then the same blocks.
+        let heads = self.view.heads();
+        FrozenChain::new(self.log.get(), heads, Arc::clone(&self.headers))
     }
 
     fn first_block_id(&self, log: &BlockLog) -> Option<BlockId> {
@@ -84,45 +80,21 @@ impl ServedLog {
             .first_block_id
             .get_or_init(|| cairn_sync::id_if_there(log, 1))
     }
-
-    /// The log, and the last block of a request that is served.
-    fn bounds(&self, first: u32, max_count: u32) -> Result<(BlockLog, u32), ProvideError> {
-        let log = self.log.get().ok_or(ProvideError::NoSuchBlock(first))?;
-        let Some((lowest, head, _)) = self.range(&log) else {
-            return Err(ProvideError::NoSuchBlock(first));
-        };
-        if !(lowest..=head).contains(&first) {
-            return Err(ProvideError::NoSuchBlock(first));
-        }
-        Ok((log, head.min(first.saturating_add(max_count.saturating_sub(1)))))
-    }
-
-    /// Headers from the file, as far as it goes. A file that cannot be read is not missed: there are the blocks.
-    fn kept_headers(&self, first: u32, count: u32, max_bytes: usize) -> Headers {
-        let Some(file) = self.headers.get() else {
-            return Headers::default();
-        };
-        file.read(first, count, max_bytes).unwrap_or_else(|error| {
-            tracing::warn!(target: "p2p", "{error}");
-            Headers::default()
-        })
-    }
 }
 
 impl BlockProvider for ServedLog {
     fn status(&self) -> LocalStatus {
-        let Some(log) = self.log.get() else {
+        let Some(chain) = self.now() else {
             return LocalStatus::EMPTY;
         };
-        match self.range(&log) {
-            Some((first, head, head_id)) => LocalStatus {
-                first,
-                head,
-                head_id,
-                first_block_id: self.first_block_id(&log),
-            },
-            None => LocalStatus::EMPTY,
+        LocalStatus {
+            first_block_id: self.log.get().and_then(|log| self.first_block_id(&log)),
+            ..chain.status()
         }
+    }
+
+    fn frozen(&self) -> Option<Arc<dyn BlockProvider>> {
+        Some(Arc::new(self.now()?))
     }
 
     fn read_range(
@@ -131,61 +103,12 @@ impl BlockProvider for ServedLog {
         max_count: u32,
         max_bytes: usize,
     ) -> Result<Vec<WireBlock>, ProvideError> {
-        let (log, last) = self.bounds(first, max_count)?;
-        let (mut blocks, mut bytes) = (Vec::new(), 0);
-        for stored in log.sequential(first) {
-            let stored = match stored {
-                Ok(stored) => stored,
-                // Pruned away a moment ago.
-                Err(LogError::OutOfRange { block, .. }) if blocks.is_empty() => {
-                    return Err(ProvideError::NoSuchBlock(block));
-                }
-                Err(error) => return Err(failed(first, error)),
-            };
-            let block = to_wire(stored).map_err(|error| failed(first, error))?;
-            bytes += block.bytes.len();
-            let number = block.number;
-            blocks.push(block);
-            if number >= last || bytes >= max_bytes {
-                break;
-            }
-        }
-        Ok(blocks)
+        let chain = self.now().ok_or(ProvideError::NoSuchBlock(first))?;
+        chain.read_range(first, max_count, max_bytes)
     }
 
     fn read_headers(&self, first: u32, max_count: u32, max_bytes: usize) -> Result<Vec<u8>, ProvideError> {
-        let (log, last) = self.bounds(first, max_count)?;
-        let wanted = last - first + 1;
-        let Headers { mut bytes, count } = self.kept_headers(first, wanted, max_bytes);
-        if count == wanted {
-            return Ok(bytes);
-        }
-        let (mut next, mut read) = (first + count, 0);
-        let mut source = LogHeaders::new(&log, next);
-        while next <= last && read < READ_FOR_HEADERS {
-            let whole = bytes.len();
-            match source.take(&mut bytes) {
-                Some(Ok(taken)) if bytes.len() <= max_bytes => {
-                    read += taken.stored;
-                    next += 1;
-                }
-                // No room for this one.
-                Some(Ok(_)) => {
-                    bytes.truncate(whole);
-                    break;
-                }
-                // What came before is worth sending; the next request ends here again.
-                Some(Err(error)) if whole == 0 => return Err(failed(first, error)),
-                Some(Err(_)) | None => break,
-            }
-        }
-        Ok(bytes)
-    }
-}
-
-fn failed(number: u32, error: impl std::error::Error + Send + Sync + 'static) -> ProvideError {
-    ProvideError::Read {
-        number,
-        source: Box::new(error),
+        let chain = self.now().ok_or(ProvideError::NoSuchBlock(first))?;
+        chain.read_headers(first, max_count, max_bytes)
     }
 }

@@ -52,6 +52,11 @@ impl Stock {
         )
     }
 
+    /// One block of any chain, as it is stored and sent.
+    pub(super) fn one(raw: Vec<u8>) -> Item {
+        item(&mut encoder(), raw)
+    }
+
     fn made(blocks: u32, faults: Vec<FaultAt>) -> Self {
         let options = BlocksOptions {
             faults,

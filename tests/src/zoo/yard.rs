@@ -3,15 +3,17 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use cairn_chain::ChainId;
+use cairn_chain::{BlockId, ChainId};
 use cairn_node::devnet::{self, GenerateOptions};
-use cairn_p2p::{Network, NetworkConfig, NetworkHandle};
+use cairn_p2p::{BlockProvider, Network, NetworkConfig, NetworkHandle, PeerSummary, WireBlock};
+use futures::StreamExt;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Keeper, Raw, Stock, raw};
-use crate::{Finished, Running, cairn};
+use super::{Grower, Raw, Stock, raw};
+use crate::{Finished, PATIENCE, Running, cairn};
 
 /// A peer that the node can be sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +22,49 @@ pub struct Peer {
     pub id: String,
     /// Its port on loopback.
     pub port: u16,
+}
+
+/// A connection to a node under test.
+#[derive(Debug)]
+pub struct Watcher(NetworkHandle);
+
+impl Watcher {
+    /// The node's head as it announced it last; `None` while it is not connected.
+    #[must_use]
+    pub fn head(&self) -> Option<BlockId> {
+        let head = |peer: &PeerSummary| peer.head_id;
+        self.0.peers().first().map(head)
+    }
+
+    /// Waits until the node announces this head.
+    ///
+    /// # Panics
+    /// When it does not in time.
+    pub fn until_head(&self, id: BlockId, node: &Running) {
+        let started = Instant::now();
+        while self.head() != Some(id) {
+            assert!(
+                started.elapsed() < PATIENCE,
+                "the node announces {:?} and not {id}, block {}:\n{}",
+                self.head(),
+                id.number(),
+                node.log().join("\n")
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// All blocks of the node from 1 to its head, fetched in one request.
+    ///
+    /// # Panics
+    /// When they do not come.
+    #[must_use]
+    pub fn fetch(&self, yard: &Yard) -> Vec<WireBlock> {
+        let peer = self.0.peers().into_iter().next().expect("it is connected");
+        let answer = self.0.request_range(peer.id, 1, peer.head, 32 << 20);
+        let blocks: Vec<_> = yard.runtime.block_on(answer.collect());
+        blocks.into_iter().map(|block| block.expect("a block")).collect()
+    }
 }
 
 /// A chain, the peers of a test and the folders of the nodes under test.
@@ -71,7 +116,7 @@ impl Yard {
     ///
     /// # Panics
     /// When it cannot be started.
-    pub fn keep(&self, keeper: Keeper) -> Peer {
+    pub fn keep(&self, keeper: impl BlockProvider + 'static) -> Peer {
         self.keep_on(self.chain, keeper)
     }
 
@@ -79,7 +124,7 @@ impl Yard {
     ///
     /// # Panics
     /// When it cannot be started.
-    pub fn keep_on(&self, chain: ChainId, keeper: Keeper) -> Peer {
+    pub fn keep_on(&self, chain: ChainId, keeper: impl BlockProvider + 'static) -> Peer {
         let mut config = NetworkConfig::new(chain);
         config.listen = vec!["127.0.0.1:0".parse().expect("an endpoint")];
         let network = self
@@ -100,6 +145,37 @@ impl Yard {
             .unwrap_or_else(PoisonError::into_inner)
             .push(network);
         peer
+    }
+
+    /// Connects to the node that listens on this port, without a block to offer: what the node says of itself.
+    ///
+    /// # Panics
+    /// When no network can be started.
+    #[must_use]
+    pub fn watch(&self, port: u16) -> Watcher {
+        let mut config = NetworkConfig::new(self.chain);
+        config.seeds = vec![format!("127.0.0.1:{port}").parse().expect("an endpoint")];
+        config.redial.first = Duration::from_millis(50);
+        config.redial.longest = Duration::from_millis(200);
+        let network = self
+            .runtime
+            .block_on(Network::start(config, Arc::new(Grower::default())))
+            .expect("a network without listeners starts");
+        Watcher(network)
+    }
+
+    /// The nodes that are connected to a peer.
+    ///
+    /// # Panics
+    /// When there is no such peer.
+    #[must_use]
+    pub fn connected_to(&self, peer: &Peer) -> usize {
+        let networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
+        let network = networks
+            .iter()
+            .find(|network| network.local_peer().to_string() == peer.id)
+            .expect("a peer of this yard");
+        network.peers().len()
     }
 
     /// Starts a peer that breaks the protocol.
