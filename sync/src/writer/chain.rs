@@ -300,10 +300,6 @@ impl ChainWriter {
         self.live = live;
     }
 
-    pub(super) fn is_live(&self) -> bool {
-        self.live
-    }
-
     pub(super) fn flush_log(&mut self) -> Result<(), WriterError> {
         let flushed = self.log.flush();
         self.given_up |= flushed.is_err();

@@ -434,9 +434,7 @@ impl ChainWriter {
             self.append(&held.prepared)?;
         }
         // A peer that asks for them finds them in the log, since they are not among the reversible ones any more.
-        if self.is_live() {
-            self.flush_log()?;
-        }
+        self.flush_log()?;
         self.check_room_for_forks()
     }
 
