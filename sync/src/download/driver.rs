@@ -65,6 +65,8 @@ pub(super) struct Driver {
     handles: HashMap<ChunkId, AbortHandle>,
     last_step: Instant,
     last_complaint: Instant,
+    /// Bytes that had come at the last look, and when there were more than before.
+    heard: (u64, Instant),
     last_unreadable: Option<Instant>,
     mode: Mode,
     follow: Follow,
@@ -105,6 +107,7 @@ impl Driver {
             handles: HashMap::new(),
             last_step: Instant::now(),
             last_complaint: Instant::now(),
+            heard: (0, Instant::now()),
             last_unreadable: None,
         }
     }
@@ -361,11 +364,12 @@ impl Driver {
 
     /// hived's line when nothing comes in, and the reason if it is known; at most every 30 seconds.
     fn complain(&mut self, now: Instant, offers: &[PeerOffer]) {
-        let (last_arrival, next) = {
-            let scheduler = self.shared.lock();
-            (scheduler.last_arrival(), scheduler.waits_for())
-        };
-        let since = last_arrival.map_or(self.last_complaint, |arrival| arrival.max(self.last_complaint));
+        let next = self.shared.lock().waits_for();
+        let received = self.meter.received_bytes.load(Relaxed);
+        if received != self.heard.0 {
+            self.heard = (received, now);
+        }
+        let since = self.heard.1.max(self.last_complaint);
         if now.saturating_duration_since(since) < SILENCE {
             return;
         }

@@ -163,7 +163,6 @@ pub struct Scheduler {
     block_size: f64,
     /// Bytes that have left the window since the last look at the requests.
     released: u64,
-    last_arrival: Option<Instant>,
 }
 
 impl Scheduler {
@@ -185,7 +184,6 @@ impl Scheduler {
             stall: options.stall,
             block_size: FIRST_BLOCK_SIZE,
             released: 0,
-            last_arrival: None,
         }
     }
 
@@ -209,11 +207,6 @@ impl Scheduler {
     /// Bytes that are here or may still come.
     pub fn window_bytes(&self) -> u64 {
         self.window.bytes() + self.chunks.reserved()
-    }
-
-    /// When the last wanted block came in.
-    pub fn last_arrival(&self) -> Option<Instant> {
-        self.last_arrival
     }
 
     /// The block that has to come from somewhere before anything can go on: the lowest unproven header or checkpoint, or
@@ -272,7 +265,6 @@ impl Scheduler {
         if !self.window.wants(number) {
             return Ok(());
         }
-        self.last_arrival = Some(now);
         if let Some(expected) = self.proof.known_id(number)
             && expected != arrival.id
         {
@@ -298,7 +290,6 @@ impl Scheduler {
     /// Takes the headers that a request has brought.
     pub fn received_headers(&mut self, now: Instant, id: ChunkId, run: HeaderRun) {
         self.proof.headers(id, run);
-        self.last_arrival = Some(now);
         self.stall = self.stall.saturating_sub((self.stall - self.options.stall) / 8);
         self.prove(now);
     }
