@@ -3,11 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cairn_block_log::{BlockDecoder, Dictionaries};
-use cairn_chain::{AccountName, BlockId, SignedHeader};
+use cairn_chain::{BlockId, SignedHeader};
 use cairn_node::devnet::{ChainShape, RawBlock, Step, Tree};
 use cairn_tests::zoo::{Grower, Peer, Watcher, Yard};
 use cairn_tests::{PATIENCE, Running, free_port};
@@ -37,20 +36,6 @@ fn start(yard: &Yard, name: &str, peers: &[&Peer], lines: &[String]) -> (Running
     let folder = yard.configure(name, peers, &lines);
     let node = Running::start(["run", "-d", &folder, "--json"]);
     (node, yard.watch(port))
-}
-
-/// A branch of `blocks` blocks that only some of the witnesses build.
-fn grow_by(tree: &mut Tree, parent: BlockId, blocks: u32, witnesses: &[AccountName]) -> Vec<RawBlock> {
-    let (mut branch, mut at) = (Vec::new(), parent);
-    while (branch.len() as u32) < blocks {
-        let block = (0..60)
-            .map(|missed| tree.extend(at, &Step { missed: Some(missed) }).unwrap())
-            .find(|block| witnesses.contains(&block.witness))
-            .expect("one of them has its turn within three rounds");
-        at = block.id;
-        branch.push(block);
-    }
-    branch
 }
 
 fn ids_served(watcher: &Watcher, yard: &Yard) -> Vec<BlockId> {
@@ -136,19 +121,6 @@ fn a_fork_five_deep_is_switched_to_and_back() {
     let first = tree.grow(id(&trunk), 12);
     let second = tree.grow(id(&trunk), 12);
     switches(&yard, "node", &trunk, &first, &second, 5);
-}
-
-/// No branch has two thirds of the witnesses, so that nothing becomes irreversible.
-#[test]
-fn a_fork_two_hundred_deep_is_switched_to_and_back() {
-    let (yard, mut tree) = (Yard::new(1), tree());
-    let trunk = tree.grow(BlockId::ZERO, 70);
-    let round = trunk.iter().skip(45).map(|block| block.witness);
-    let witnesses: Vec<AccountName> = round.collect::<BTreeSet<_>>().into_iter().collect();
-    assert_eq!(witnesses.len(), 21);
-    let first = grow_by(&mut tree, id(&trunk), 206, &witnesses[..10]);
-    let second = grow_by(&mut tree, id(&trunk), 206, &witnesses[10..]);
-    switches(&yard, "node", &trunk, &first, &second, 200);
 }
 
 /// Case S15, S18, S45: a peer on a fork that split off long ago announces one head after the other.
