@@ -7,7 +7,7 @@
 //! for again elsewhere.
 //!
 //! Near the peers' heads, and where their chains part, ranges in order are no good: there each peer's branch is
-//! followed by itself ([`follow`]). [`mode`] says which of the two it is.
+//! followed by itself (`follow`). `mode` says which of the two it is.
 
 mod arrival;
 mod blame;

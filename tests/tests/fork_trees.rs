@@ -200,7 +200,7 @@ impl Node {
 }
 
 fn open(folder: &Path, spec: &Arc<ChainSpec>) -> (ChainWriter, Arc<Meter>, Arc<ChainView>) {
-    let store = Store::open(&folder.join("state"), &StoreOptions::new(spec.chain_id().0)).unwrap();
+    let store = Store::open(folder.join("state"), &StoreOptions::new(spec.chain_id().0)).unwrap();
     let state = IdentityState::open(Registers::new(store).unwrap(), Arc::clone(spec)).unwrap();
     let options = WriterOptions {
         layout: Layout::Single,

@@ -2,7 +2,7 @@
 //!
 //! A proof is what the way along the register's path ends in and the hashes of the siblings beside that way. Whoever
 //! knows the root needs nothing else, no database and no trie: [`verify`] is a function of its arguments. What a root
-//! commits to, and why a proof cannot lie about it, is told in [`scheme`](crate::trie::scheme).
+//! commits to, and why a proof cannot lie about it, is told in [`scheme`].
 //!
 //! Proofs come from strangers. Reading one allocates no more than its own length, and each proof has one encoding:
 //! bytes that are not what [`Proof::encode`] or [`RegisterProof::encode`] would write are refused.
