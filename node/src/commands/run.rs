@@ -354,6 +354,14 @@ impl Node {
                 "Exiting application on user request, because requested block {number} reached (--exit-at-block)."
             );
         }
+        let kept = chain.kept_head().number;
+        if kept < head {
+            tracing::info!(
+                target: "run",
+                "blocks {} to {head} can still be taken back: they are not kept, and fetched again at the next start",
+                kept + 1
+            );
+        }
         if head < settings.checkpoints.last_number() {
             tracing::warn!(
                 target: "test_checkpoint",

@@ -280,7 +280,8 @@ pub const OPTIONS: &[OptionSpec] = &[
         "exit-at-block",
         Run,
         BLOCK_NUMBER,
-        "Apply blocks up to this one, then end the run. Not together with stop-at-block.",
+        "Apply blocks up to this one, then end the run. Above the last checkpoint those are kept that are irreversible by \
+         then. Not together with stop-at-block.",
     )
     .example("1000000")
     .source(Source::HivedCommandLine)

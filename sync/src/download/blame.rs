@@ -147,9 +147,12 @@ impl Rejected for Blame {
             tracing::warn!(target: "sync", "block {number} from {peer} was refused: {reason}");
         }
         if !rejection.next_of_head {
-            // Whoever sends a branch has applied it: no honest peer has one that breaks a rule.
+            // Whoever sends a branch has applied it: no honest peer has one that breaks a rule. One that cannot be read
+            // may be of a newer version.
             if says != Says::Innocent {
-                self.accuse(peer, number, reason);
+                if !matches!(fault, BlockFault::Prepare(PrepareError::Decode(_))) {
+                    self.accuse(peer, number, reason);
+                }
                 self.shared.lock().expel(peer);
             }
             return false;
@@ -311,12 +314,16 @@ mod tests {
 
     /// A block 7 that does not link, from a peer; `tail` tells its id from others'.
     fn unlinked(blame: &mut Blame, peer: &str, tail: u8) -> bool {
+        unlinked_at(blame, 7, peer, tail)
+    }
+
+    fn unlinked_at(blame: &mut Blame, number: u32, peer: &str, tail: u8) -> bool {
         let fault = BlockFault::Link {
             expected: BlockId([1; 20]),
             found: BlockId([2; 20]),
         };
         blame.rejected(&Rejection {
-            number: 7,
+            number,
             id: Some(BlockId([tail; 20])),
             origin: &Origin::Peer(Arc::from(peer)),
             fault: &fault,
@@ -347,6 +354,18 @@ mod tests {
         assert!(unlinked(&mut blame, "b", 1));
         assert!(!unlinked(&mut blame, "c", 1));
         assert!(peers.accused.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn three_that_agree_at_the_head_end_nothing_while_another_peer_is_there() {
+        // All peers are at block 100: the fourth one may have another block 101 in a moment.
+        let (mut blame, peers) = blame(&["a", "b", "c", "d"], 0);
+        for peer in ["a", "b", "c"] {
+            assert!(unlinked_at(&mut blame, 101, peer, 1));
+        }
+        assert!(peers.accused.lock().unwrap().is_empty());
+        blame.applied(101);
+        assert_eq!(*peers.accused.lock().unwrap(), ["a", "b", "c"]);
     }
 
     #[test]

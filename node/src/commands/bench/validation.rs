@@ -40,7 +40,8 @@ fn validation(args: &BenchValidationArgs, folder: &Path) -> anyhow::Result<Value
     let signatures = signatures(&log, &spec)?;
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let (all, one_core) = (threads.to_string(), can_pin().then_some(0));
-    let (mut ones, mut alls, mut bares) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ones, mut alls) = (Vec::new(), Vec::new());
+    let (mut bare_ones, mut bares) = (Vec::new(), Vec::new());
     for round in 0..args.rounds {
         let replay = |threads: &str, core: Option<u32>| {
             let own = folder.join(format!("{round}-{threads}"));
@@ -61,9 +62,11 @@ fn validation(args: &BenchValidationArgs, folder: &Path) -> anyhow::Result<Value
         };
         ones.push(replay("1", one_core)?);
         alls.push(replay(&all, None)?);
+        bare_ones.push(recover_all(&signatures, 1)?);
         bares.push(recover_all(&signatures, threads)?);
     }
     let (one, all, bare) = (median(ones), median(alls), median(bares));
+    let bare_one = median(bare_ones);
     let count = signatures.len() as f64;
     Ok(json!({
         "blocks": args.blocks,
@@ -73,10 +76,12 @@ fn validation(args: &BenchValidationArgs, folder: &Path) -> anyhow::Result<Value
         "pinned": one_core.is_some(),
         "one_processor_s": one,
         "all_processors_s": all,
+        "bare_recovery_one_s": bare_one,
         "bare_recovery_s": bare,
         "signatures_per_s": count / all.max(1e-9),
         "bare_signatures_per_s": count / bare.max(1e-9),
         "speedup": one / all.max(1e-9),
+        "bare_speedup": bare_one / bare.max(1e-9),
         "of_bare_recovery": bare / all.max(1e-9),
     }))
 }
@@ -146,15 +151,17 @@ fn table(result: &Value) -> String {
         )
     };
     format!(
-        "{} blocks with {} signatures, medians of {} rounds, {} processors\n{}{}{}  speed-up {:.2}; {:.0}% of what the signatures alone allow\n",
+        "{} blocks with {} signatures, medians of {} rounds, {} processors\n{}{}{}{}  speed-up {:.2}, of the signatures alone {:.2}; {:.0}% of what the signatures alone allow\n",
         result["blocks"],
         result["signatures"],
         result["rounds"],
         result["processors"],
         row("full validation, one processor", "one_processor_s"),
         row("full validation, all processors", "all_processors_s"),
+        row("signatures alone, one thread", "bare_recovery_one_s"),
         row("signatures alone, all processors", "bare_recovery_s"),
         number("speedup"),
+        number("bare_speedup"),
         100.0 * number("of_bare_recovery")
     )
 }
