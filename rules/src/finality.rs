@@ -26,7 +26,7 @@ pub enum Finality {
         /// How many of them.
         needed: usize,
     },
-    /// The schedule depends on stake. Different witnesses have built on it, whoever they are.
+    /// The schedule depends on stake. Different witnesses have built on it; which ones count is for the caller to say.
     Producers {
         /// How many. One more than of a known schedule: the entry that changes from round to round may be counted twice.
         needed: usize,

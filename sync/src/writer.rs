@@ -20,5 +20,6 @@ pub use clock::{Clock, SystemClock};
 pub use error::{BlockFault, Contradiction, WriterError};
 pub use forks::{MAX_REVERSIBLE_BLOCKS, MAX_REVERSIBLE_BYTES, Refused, SetAside, Taken};
 pub use pause::Pause;
+pub(crate) use progress::LIVE_SECONDS;
 pub use progress::ProgressStyle;
 pub use run::{AsideBlock, Ended, Rejected, Rejection, RunOptions, WriterLoop};

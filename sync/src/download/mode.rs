@@ -8,14 +8,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use cairn_chain::BlockId;
 
 use super::follow::NEAR;
+use crate::writer::LIVE_SECONDS;
 
 /// The head must have been the same for so long before large ranges begin behind it: what was handed on before may still
 /// be on its way through the pipeline.
 const SETTLED: Duration = Duration::from_millis(300);
 /// After this time without a new head what was handed on is taken to be lost.
 const LOST: Duration = Duration::from_secs(2);
-/// A head that is at most this old is live, as in hived.
-const LIVE_SECONDS: u64 = 60;
 
 /// What the driver sees at one look.
 #[derive(Clone, Copy, Debug)]

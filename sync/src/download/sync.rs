@@ -81,7 +81,7 @@ impl SyncError {
 }
 
 /// Fetches blocks from the state's head on and applies them, until the last wanted block is applied or
-/// somebody asks for the end. The writer is given back whatever happened; what was applied is committed.
+/// somebody asks for the end. The writer is given back whatever happened; what cannot be taken back is committed.
 ///
 /// Blocks the calling thread; the driver runs on `runtime`.
 ///

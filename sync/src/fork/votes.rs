@@ -31,8 +31,8 @@ impl<B: ForkBlock> ForkDatabase<B> {
     /// The number up to which the main branch is irreversible; never below the root.
     ///
     /// As in hived the newest block of a witness, whatever branch it is on, is its vote for that block and all its
-    /// ancestors. Unlike hived, only blocks that were applied count: any peer can send a block that bears a witness's
-    /// name.
+    /// ancestors. Unlike hived, only blocks that were applied [with a vote](Self::applied) count: any peer can send a block
+    /// that bears a witness's name.
     pub fn irreversible(&self, finality: &Finality) -> u32 {
         let root = self.root.number();
         let (mut votes, needed): (Vec<u32>, usize) = match finality {

@@ -12,7 +12,7 @@ const REPLAY_STEP: u32 = 100_000;
 const SYNC_STEP: u32 = 10_000;
 
 /// A head that is at most this old is live, as in hived.
-const LIVE_SECONDS: u64 = 60;
+pub(crate) const LIVE_SECONDS: u64 = 60;
 
 /// Which lines to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
