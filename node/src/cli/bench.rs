@@ -36,7 +36,7 @@ pub enum BenchCommand {
 #[derive(Clone, Debug, Args)]
 pub struct BenchSyncArgs {
     /// Length of the generated chain, in blocks.
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..))]
+    #[arg(long, value_name = "N", default_value_t = 40_000, value_parser = clap::value_parser!(u32).range(10..))]
     pub blocks: u32,
 
     /// Rounds.

@@ -21,7 +21,7 @@ use crate::output;
 use crate::peering::{PeerNetwork, ServedLog, SharedLog};
 use crate::run::{
     DiskRoom, FinalRecord, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, forget_set_aside,
-    is_disk_full, refuse_pruned, tell_set_aside,
+    give_back_when_quiet, is_disk_full, refuse_pruned, tell_set_aside,
 };
 
 /// How often a node without work looks whether it is to end.
@@ -43,6 +43,7 @@ pub fn execute(args: &RunArgs, log_level: Option<&str>) -> Result<ExitCode, Comm
     let settings = super::settings(&args.options.values, args.config.as_deref(), log_level, None)?;
     let peers = u64::from(settings.p2p.parameters.maximum_number_of_connections);
     let session = Session::start(settings, peers).map_err(explain)?;
+    give_back_when_quiet(session.runtime.handle(), Arc::clone(&session.meter));
     let mut node = Node {
         served: SharedLog::default(),
         remove_state: session.settings.force_replay,
