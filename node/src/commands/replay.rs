@@ -123,9 +123,7 @@ fn open(
         refuse_pruned(&log)?;
         session.data_dir.remove_state()?;
     }
-    // What may have to be applied again is not removed: without the first pass the state can still go back.
-    let keep_parts = session.keep_parts().filter(|_| session.settings.preverify);
-    let chain = session.open_writer(own, keep_parts)?;
+    let chain = session.open_writer(own, session.keep_parts_in_replay())?;
     Ok((log, chain))
 }
 

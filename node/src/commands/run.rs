@@ -135,7 +135,7 @@ impl Node {
             }
             session.data_dir.remove_state()?;
         }
-        let chain = session.open_writer(writer, session.keep_parts())?;
+        let chain = session.open_writer(writer, session.keep_parts_in_replay())?;
         self.served.replace(reader.clone());
         self.reader = reader;
         Ok(chain)
@@ -150,11 +150,17 @@ impl Node {
         if self.session.is_stopped() {
             return Ok((chain, Ok(Outcome::Stopped)));
         }
-        let (chain, replayed) = self.replay_own_log(chain)?;
-        match replayed {
-            Ok(None) => {}
-            Ok(Some(outcome)) => return Ok((chain, Ok(outcome))),
+        let (mut chain, replayed) = self.replay_own_log(chain)?;
+        let outcome = match replayed {
+            Ok(outcome) => outcome,
             Err(error) => return Ok((chain, Err(error))),
+        };
+        // What was applied is not taken back any more.
+        if let Err(error) = chain.keep_parts(self.session.keep_parts()) {
+            return Ok((chain, Err(CommandError::Failed(error.into()))));
+        }
+        if let Some(outcome) = outcome {
+            return Ok((chain, Ok(outcome)));
         }
         if self.session.settings.exit_before_sync {
             return Ok((chain, Ok(Outcome::Done)));

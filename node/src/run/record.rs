@@ -81,7 +81,8 @@ pub struct FinalRecord {
     pub state: StateRecord,
     /// Where the writer's time went, in seconds.
     pub writer: PhaseTimes,
-    /// What was checked above the last checkpoint, or everywhere with `--validate-during-replay`.
+    /// What was checked above the last checkpoint, or everywhere with `--validate-during-replay`: checks that were done,
+    /// including those for blocks that were taken back later or refused. `blocks` counts each block of the chain once.
     pub validation: Checks,
 }
 

@@ -150,6 +150,12 @@ impl Session {
         }
     }
 
+    /// The same while a log is replayed: without the pass over its headers a contradicted checkpoint takes the state
+    /// back, and what may have to be applied again must stay.
+    pub fn keep_parts_in_replay(&self) -> Option<u32> {
+        self.keep_parts().filter(|_| self.settings.preverify)
+    }
+
     /// The writer over this folder's state and, if there is one, its block log; the two are reconciled. Of the log,
     /// `keep_parts` full parts are kept.
     ///

@@ -123,6 +123,16 @@ impl ChainWriter {
         })
     }
 
+    /// From now on so many full parts of the block log are kept; `None`: all. Those that the durable state does not need
+    /// go at once.
+    ///
+    /// # Errors
+    /// [`WriterError::Log`].
+    pub fn keep_parts(&mut self, keep: Option<u32>) -> Result<(), WriterError> {
+        self.log.keep_parts(keep);
+        Ok(self.log.prune(self.durable.number)?)
+    }
+
     /// Cuts the blocks above `head` off the block log, and keeps their bytes beside it. `None`: there were none.
     ///
     /// # Errors

@@ -27,6 +27,11 @@ impl LogTail {
         }
     }
 
+    /// From now on so many full parts are kept.
+    pub(super) fn keep_parts(&mut self, keep: Option<u32>) {
+        self.keep_parts = keep;
+    }
+
     /// The last block in the log, 0 in an empty one; `None` when there is no log.
     pub(super) fn head_number(&self) -> Option<u32> {
         Some(self.log.as_ref()?.head().map_or(0, |id| id.number()))
