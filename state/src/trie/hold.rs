@@ -1,10 +1,14 @@
 //! An older root that stays whole while the trie goes on.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
+use super::leaf::Leaf;
+use super::leaves::Leaves;
+use super::scheme::NodeHash;
 use super::subtrie::SUBTRIES;
-use super::version::Version;
+use super::top::{Subtries, Top, Way};
+use crate::counts::Counts;
+use crate::path::Path;
 
 /// The trie as it was when it was [held](super::Trie::hold).
 ///
@@ -12,37 +16,57 @@ use super::version::Version;
 /// changes that a held root still has; they are freed when no root has them any more. It may outlive the trie.
 #[derive(Debug)]
 pub struct HeldRoot {
-    version: Version,
+    subtries: Arc<Subtries>,
+    top: Top,
     /// By subtrie: what the hold is released by.
     epochs: [u32; SUBTRIES],
 }
 
 impl HeldRoot {
     /// Nobody may change the subtries meanwhile.
-    pub(super) fn take(present: &Version) -> Self {
-        let Version { subtries, top } = present;
+    pub(super) fn take(subtries: &Arc<Subtries>, top: &Top) -> Self {
         Self {
-            version: Version {
-                subtries: Arc::clone(subtries),
-                top: top.clone(),
-            },
+            subtries: Arc::clone(subtries),
+            top: top.clone(),
             epochs: std::array::from_fn(|subtrie| subtries.write(subtrie).holds.hold()),
         }
     }
-}
 
-impl Deref for HeldRoot {
-    type Target = Version;
+    /// The root.
+    #[must_use]
+    pub fn root(&self) -> NodeHash {
+        self.top.root
+    }
 
-    fn deref(&self) -> &Version {
-        &self.version
+    /// How many registers are under it, and their bytes.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.top.counts
+    }
+
+    /// The leaf of a register, if it exists.
+    #[must_use]
+    pub fn leaf(&self, path: &Path) -> Option<Leaf> {
+        self.top.leaf(&self.subtries, path)
+    }
+
+    /// What a proof for a register, or for its absence, is made of.
+    #[must_use]
+    pub fn way(&self, path: &Path) -> Way {
+        self.top.way(&self.subtries, path)
+    }
+
+    /// All leaves, in ascending order of their paths.
+    #[must_use]
+    pub fn leaves(&self) -> Leaves<'_> {
+        Leaves::new(&self.subtries, &self.top)
     }
 }
 
 impl Drop for HeldRoot {
     fn drop(&mut self) {
         for (subtrie, epoch) in self.epochs.into_iter().enumerate() {
-            self.version.subtries.write(subtrie).release(epoch);
+            self.subtries.write(subtrie).release(epoch);
         }
     }
 }
