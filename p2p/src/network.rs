@@ -207,7 +207,8 @@ impl NetworkHandle {
             ban.remaining.as_secs_f64().ceil(),
             ban.offences
         );
-        let saving = tokio::spawn(self.context().bans.clone().save_for_certain());
+        let bans = self.context().bans.clone();
+        let saving = tokio::task::spawn_blocking(move || bans.save());
         self.context()
             .disconnect(peer, GoodbyeReason::Banned, Some(reason))
             .await;
