@@ -3,6 +3,7 @@
 mod block_log;
 mod disk_room;
 mod folder_lock;
+mod heap;
 mod open_files;
 mod progress_bar;
 mod reconcile;
@@ -17,9 +18,9 @@ pub use block_log::{
 };
 pub use disk_room::DiskRoom;
 pub use folder_lock::{FolderError, FolderLock};
+pub use heap::give_back_when_quiet;
 pub use open_files::{Demand, TooFewOpenFiles};
 pub use progress_bar::ProgressBar;
-pub use reconcile::Lag;
 pub use record::{DigestWish, FinalRecord, RunFacts};
 pub use refusal::{explain, is_disk_full};
 pub use runtime::Runtime;

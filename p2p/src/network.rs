@@ -207,8 +207,7 @@ impl NetworkHandle {
             ban.remaining.as_secs_f64().ceil(),
             ban.offences
         );
-        let bans = self.context().bans.clone();
-        let saving = tokio::task::spawn_blocking(move || bans.save());
+        let saving = tokio::spawn(self.context().bans.clone().save_for_certain());
         self.context()
             .disconnect(peer, GoodbyeReason::Banned, Some(reason))
             .await;

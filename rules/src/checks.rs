@@ -1,4 +1,5 @@
-//! What was checked, and what was not and why. Counts since the state was opened; they are not part of the state.
+//! What was checked, and what was not and why. Counts since the state was opened; they are not part of the state. They
+//! are of work: checks of a block that a switch to another fork took back, and of one that was refused, stay counted.
 
 use std::collections::BTreeMap;
 

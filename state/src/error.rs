@@ -12,6 +12,7 @@ use crate::hex::Hex;
 use crate::metadata::{FORMAT_VERSION, MetadataError};
 use crate::path::Path;
 use crate::record::{MAX_KEY_BYTES, MAX_VALUE_BYTES, RecordError};
+use crate::trie_file::TrieFileError;
 
 /// What the engine was doing with the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,6 +173,14 @@ pub enum StateError {
         dir: PathBuf,
         /// Why.
         reason: Box<str>,
+    },
+    /// The trie file is not the store's, or damaged.
+    #[error("{}: the trie file is of no use: {source}", path.display())]
+    TrieFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<TrieFileError>,
     },
     /// The store was opened read-only and was to be written.
     #[error("the state in {} was opened read-only", dir.display())]

@@ -337,7 +337,7 @@ impl Registers {
         let mut changes = self
             .trie
             .is_some()
-            .then(|| Changes::with_room(self.set.dirty_count()));
+            .then(|| Changes::with_room(self.set.dirty_count(), self.set.dirty_record_bytes()));
         let prepared = commit::prepare(&self.store, &self.set, &self.local, changes.as_mut())?;
         if let (Some(trie), Some(changes)) = (&self.trie, changes) {
             trie.changes(changes);

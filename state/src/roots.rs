@@ -1,14 +1,16 @@
-//! Roots and proofs of a store by one walk over its registers, without a trie.
+//! Roots and proofs of a store: by one walk over its registers, without a trie, or by its trie file.
 
 use std::path::Path as FilePath;
 
 use crate::counts::Counts;
 use crate::error::StateError;
 use crate::head::Head;
+use crate::keeper;
 use crate::path::Path;
 use crate::proof::{End, FoundWay, Proof, RegisterProof, WayStream};
 use crate::store::Store;
 use crate::stream::RootStream;
+use crate::trie::Way;
 use crate::trie::scheme::{self, NodeHash, ValueHash};
 use crate::trie_file::TrieFileError;
 
@@ -85,13 +87,44 @@ impl Store {
             ways.iter_mut().for_each(|way| way.push(path, hash));
         })?;
         for (key, way) in keys.iter().zip(ways) {
-            each(self.register_proof(key.as_ref(), way.finish())?);
+            let FoundWay { siblings, end, .. } = way.finish();
+            each(self.register_proof(key.as_ref(), siblings, end)?);
         }
         Ok(root.finish())
     }
 
-    fn register_proof(&self, key: &[u8], way: FoundWay) -> Result<RegisterProof, StateError> {
-        let end = match way.end {
+    /// The same by the trie file at a path, if the file is this state's: its leaves are read into a trie, which takes
+    /// about 150 bytes of memory a register meanwhile, and no registers but those asked for.
+    ///
+    /// # Errors
+    /// [`StateError::TrieFile`]: why the file is not to be believed; no proof has been given then. Else an error of reading
+    /// the store.
+    pub fn prove_all_by_trie_file<K: AsRef<[u8]>>(
+        &self,
+        path: &FilePath,
+        keys: &[K],
+        mut each: impl FnMut(RegisterProof),
+    ) -> Result<NodeHash, StateError> {
+        let trie =
+            keeper::from_file(path, &self.expected_trie_file()).map_err(|source| StateError::TrieFile {
+                path: path.to_path_buf(),
+                source: Box::new(source),
+            })?;
+        for key in keys.iter().map(AsRef::as_ref) {
+            let Way { siblings, end } = trie.way(&Path::of(key));
+            let end = end.map(|(path, leaf)| (path, leaf.hash));
+            each(self.register_proof(key, siblings, end)?);
+        }
+        Ok(trie.root())
+    }
+
+    fn register_proof(
+        &self,
+        key: &[u8],
+        siblings: Vec<NodeHash>,
+        end: Option<(Path, NodeHash)>,
+    ) -> Result<RegisterProof, StateError> {
+        let end = match end {
             None => End::Empty,
             Some((found, _)) if found == Path::of(key) => End::Register,
             Some((found, _)) => End::Other {
@@ -102,10 +135,7 @@ impl Store {
         Ok(RegisterProof {
             key: key.to_vec(),
             value: self.get(key)?,
-            proof: Proof {
-                siblings: way.siblings,
-                end,
-            },
+            proof: Proof { siblings, end },
         })
     }
 

@@ -3,7 +3,7 @@
 //! Everything here is in memory and cannot fail; [`Registers`](crate::Registers) adds the store.
 
 use crate::batch::Batch;
-use crate::cache::{Cache, CacheStats, SlotNumber, SlotState};
+use crate::cache::{Cache, CacheStats, SLOT_COST, SlotNumber, SlotState};
 use crate::counts::CountsChange;
 use crate::journal::{Journal, Prior};
 use crate::path::Path;
@@ -196,6 +196,11 @@ impl WorkingSet {
         self.dirty_bytes
     }
 
+    /// Bytes of the records of dirty registers: what their keys and values have at the most.
+    pub(crate) fn dirty_record_bytes(&self) -> usize {
+        self.dirty_bytes - SLOT_COST * self.dirty.len()
+    }
+
     pub(crate) fn change(&self) -> CountsChange {
         self.change
     }
@@ -234,6 +239,9 @@ impl WorkingSet {
                     .cmp(self.cache.slot(*right_at).path())
             })
         });
+        // The records are all over the memory. Looked at before they are copied, several are waited for at a time.
+        let touch = |&(_, at): &(u64, SlotNumber)| self.cache.slot(at).record.touch();
+        std::hint::black_box(order.iter().map(touch).fold(0, u8::wrapping_add));
         let records = self.sessions.base_records();
         order.into_iter().map(move |(_, at)| {
             let slot = self.cache.slot(at);

@@ -255,6 +255,36 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// As many nodes as an updated trie has, too, and it goes on like one.
+    #[test]
+    fn leaves_in_order_make_the_twins_trie(pool in pool(), again in any::<prop::sample::Index>()) {
+        let mut model: Model = pool.iter().map(|&path| (path, ([path[31]; 32], 1 + u32::from(path[0])))).collect();
+        let mut built = Trie::from_sorted(leaves_of(&model)).unwrap();
+        check(&built, &pool, &model);
+        let mut updated = Trie::new();
+        let batch = pool.iter().map(|&path| (path, Some((path[31], 1 + u32::from(path[0])))));
+        updated.update(&changes(&batch.collect())).unwrap();
+        let (one, other) = (built.memory(), updated.memory());
+        prop_assert_eq!((one.interiors, one.leaves), (other.interiors, other.leaves));
+        let batch = BTreeMap::from([(pool[again.index(pool.len())], None), ([1; 32], Some((1, 1)))]);
+        built.update(&changes(&batch)).unwrap();
+        apply(&mut model, &batch);
+        check(&built, &pool, &model);
+    }
+}
+
+#[test]
+fn many_leaves_in_order_make_the_twins_trie() {
+    let mut model = Model::new();
+    apply(&mut model, &numbered(0..100_000, 1));
+    let trie = Trie::from_sorted(leaves_of(&model)).unwrap();
+    check(&trie, &[], &model);
+    assert_eq!(Trie::from_sorted([]).unwrap().root(), NodeHash::EMPTY);
+}
+
 /// Registers with paths that look random, by number.
 fn numbered(numbers: std::ops::Range<u32>, value: u8) -> BTreeMap<[u8; 32], Option<(u8, u32)>> {
     let path = |number: u32| *blake3::hash(&number.to_le_bytes()).as_bytes();

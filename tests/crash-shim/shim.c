@@ -12,6 +12,9 @@
  * writes of RocksDB's log (a file *.log under state/): of the next write half the bytes are written, then every write
  * under state/ fails with ENOSPC. The file systems go on saying that they have room.
  *
+ * With $CAIRN_CRASH_FULL_PATHS as well, it is full for what begins with one of these paths, which are relative to the
+ * folder and have colons between them, and for nothing else: of the first write to each half the bytes are written.
+ *
  * A record: length of what follows (u32), kind (u8), then fields. Numbers are little-endian u64, texts and data a
  * u32 length and the bytes, paths relative to the folder.
  *
@@ -58,7 +61,8 @@ static char root[PATH_MAX];
 static size_t root_len;
 static int journal = -1;
 static long kill_after = -1;
-static const char *full_flag;
+static const char *full_flag, *full_paths;
+static unsigned full_paths_begun;
 static long full_after;
 static int half_written;
 
@@ -143,6 +147,7 @@ __attribute__((constructor)) static void start(void) {
     if (journal != fd) close(fd);
     if (count) kill_after = atol(count);
     full_flag = getenv("CAIRN_CRASH_FULL_FLAG");
+    full_paths = getenv("CAIRN_CRASH_FULL_PATHS");
     if (getenv("CAIRN_CRASH_FULL_AFTER")) full_after = atol(getenv("CAIRN_CRASH_FULL_AFTER"));
     strcpy(root, folder);
     root_len = strlen(root);
@@ -293,18 +298,39 @@ static void record_write(uint64_t inode, off_t offset, const struct iovec *parts
     end(record);
 }
 
+static int is_flagged(void) {
+    int saved = errno, flagged = syscall(SYS_faccessat, AT_FDCWD, full_flag, F_OK) == 0;
+    errno = saved;
+    return flagged;
+}
+
+/* Whether this write finds no room by the list of paths. The mutex is held. */
+static int is_on_full_path(const char *path) {
+    const char *next = full_paths;
+    for (unsigned at = 0; *next; at++) {
+        size_t len = strcspn(next, ":");
+        if (strncmp(path, next, len) == 0) {
+            if (!is_flagged()) return 0;
+            half_written = (full_paths_begun >> at) & 1;
+            full_paths_begun |= 1u << at;
+            return 1;
+        }
+        next += len + (next[len] == ':');
+    }
+    return 0;
+}
+
 /* Whether this write finds no room. The mutex is held. */
 static int is_full(const char *path) {
     size_t len = strlen(path);
+    if (full_flag && full_paths) return is_on_full_path(path);
     if (!full_flag || strncmp(path, "state/", 6) != 0) return 0;
     int is_log = len > 4 && strcmp(path + len - 4, ".log") == 0;
     if (full_after > 0) {
         full_after -= is_log;
         return 0;
     }
-    int saved = errno, full = syscall(SYS_faccessat, AT_FDCWD, full_flag, F_OK) == 0;
-    errno = saved;
-    return full && (half_written || is_log);
+    return is_flagged() && (half_written || is_log);
 }
 
 /* `offset` of -1: where the descriptor stands. */

@@ -112,6 +112,15 @@ fn switches(
         "{finished}"
     );
     assert!(yard.banned(name).is_empty(), "{finished}");
+    // Each block of the chain counts once; the checks are of work, also for what was taken back.
+    let record = finished.json();
+    let (blocks, taken_back) = (trunk.len() + depth + 5, depth + (depth + 1));
+    assert_eq!(record["blocks"], blocks, "{finished}");
+    assert_eq!(
+        record["validation"]["blocks_signed"],
+        blocks + taken_back,
+        "{finished}"
+    );
 }
 
 #[test]

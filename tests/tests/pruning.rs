@@ -178,3 +178,42 @@ fn a_replay_in_the_own_folder_removes_parts_and_every_log_command_reads_the_rest
     let refused = command(&["get", "800"]).expect_code(1);
     assert!(refused.stderr.contains("holds blocks 801 to 1700"), "{refused}");
 }
+
+/// Without the pass over the headers a contradicted checkpoint takes the state back to where the run began: what has to be
+/// applied again from there must not have been removed meanwhile.
+#[test]
+fn a_run_that_may_have_to_go_back_removes_no_part_before_it_is_through_its_own_log() {
+    let chain = Devnet::generate(BLOCKS, ONE_WITNESS);
+    let port = free_port();
+    let seed = chain.seed(port);
+    let source = chain.config("source", &format!("p2p-seed-node = 127.0.0.1:{port}\n"));
+    let whole = run_to(&source, BLOCKS).json();
+    drop(seed);
+
+    let node = chain.path("node");
+    copy_files(&chain.path("source/blockchain"), &node.join("blockchain"));
+    let lines = "block-log-split = 2\nflush-state-interval = 150\n";
+    let run = |lines: &str| {
+        let folder = chain.config("node", lines);
+        cairn([
+            "run",
+            "-d",
+            &folder,
+            "--exit-before-sync",
+            "--no-preverify",
+            "--json",
+        ])
+    };
+    let other = chain.checkpoint(1_600);
+    let wrong = format!("{}{}]", &other[..other.len() - 3], "00");
+    let refused = run(&format!("{lines}checkpoint = {wrong}\n")).expect_code(3);
+    assert!(
+        refused.stderr.contains("the state is back at block 0"),
+        "{refused}"
+    );
+    assert_eq!(log_files(&node), parts(&[1, 2, 3, 4, 5]), "{refused}");
+
+    let right = run(&format!("{lines}checkpoint = {other}\n")).expect_code(0);
+    assert_eq!(right.json()["state"], whole["state"], "{right}");
+    assert_eq!(log_files(&node), parts(&[3, 4, 5]), "{right}");
+}

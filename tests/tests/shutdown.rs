@@ -29,11 +29,17 @@ fn replay<'a>(folder: &'a str, log: &'a str, spec: &'a str) -> [&'a str; 11] {
     ]
 }
 
-/// Waits until the node is in the middle of its work, sends the signal, and waits for the end.
-fn stop_in_the_middle(mut node: Running, signal: &str) -> Finished {
+/// The block that a line of the statistics tells.
+fn head_block(line: &str) -> Option<u32> {
+    let (_, rest) = line.split_once("head block ")?;
+    rest.split(' ').next()?.parse().ok()
+}
+
+/// Waits until the node is in the middle of its work, above a block, sends the signal, and waits for the end.
+fn stop_in_the_middle(mut node: Running, above: u32, signal: &str) -> Finished {
     let started = Instant::now();
     // The statistics tell that blocks were applied, which may take its time on a busy machine.
-    let at_work = |line: &String| line.contains("head block ") && !line.contains("head block 0 ");
+    let at_work = |line: &String| head_block(line).is_some_and(|block| block > above);
     while !node.log().iter().any(at_work) {
         assert!(
             !node.has_ended() && started.elapsed() < PATIENCE,
@@ -85,7 +91,7 @@ fn a_replay_in_full_validation_ends_in_time_and_is_gone_on_with() {
     let whole = whole(&chain, log);
     let node = chain.path("node");
     let words = replay(node.to_str().unwrap(), log, &spec);
-    let finished = stop_in_the_middle(Running::start(words), "INT");
+    let finished = stop_in_the_middle(Running::start(words), 0, "INT");
     let head = check_middle(&finished);
     let record = cairn(words).expect_code(0).json();
     assert_eq!(
@@ -113,7 +119,7 @@ fn a_sync_ends_in_time_and_is_gone_on_with() {
         &format!("p2p-seed-node = 127.0.0.1:{port}\nstats-interval = 1\n"),
     );
     let words = ["run", "-d", &folder, "--exit-at-block", "2500", "--json"];
-    let finished = stop_in_the_middle(Running::start(words), "TERM");
+    let finished = stop_in_the_middle(Running::start(words), 0, "TERM");
     let head = check_middle(&finished);
     let record = cairn(words).expect_code(0).json();
     assert_eq!(record["blocks"], u64::from(BLOCKS) - head);
@@ -121,6 +127,72 @@ fn a_sync_ends_in_time_and_is_gone_on_with() {
         (&record["head"], &record["state"]),
         (&whole["head"], &whole["state"])
     );
+}
+
+/// Full validation on all processors, and blocks that can still be taken back.
+#[test]
+fn a_sync_above_its_last_checkpoint_ends_in_time_and_is_gone_on_with() {
+    const LAST: u32 = 5_000;
+    let chain = Devnet::generate(LAST, &[]);
+    let (log, spec, port) = (chain.path("seed/blockchain"), chain.spec(), free_port());
+    let _seed = chain.seed(port);
+    for (name, signal) in [("first", "INT"), ("second", "TERM")] {
+        let folder = chain.config(
+            name,
+            &format!(
+                "p2p-seed-node = 127.0.0.1:{port}\nstats-interval = 1\ncheckpoint = {}\n",
+                chain.checkpoint(200)
+            ),
+        );
+        let words = [
+            "run",
+            "-d",
+            &folder,
+            "--exit-at-block",
+            &LAST.to_string(),
+            "--json",
+        ];
+        let finished = stop_in_the_middle(Running::start(words), 300, signal);
+        assert!(finished.stderr.contains("Final checkpoint reached"), "{finished}");
+        let record = finished.json();
+        assert_eq!(record["ended"], "stopped", "{finished}");
+        let (head, reversible) = (number(&record, "head"), &record["reversible_blocks"]);
+        assert!((200..u64::from(LAST)).contains(&head), "{finished}");
+        assert!(
+            reversible.as_u64().unwrap() > 0,
+            "nothing can be taken back\n{finished}"
+        );
+        assert_eq!(record["durable_block"], head, "{finished}");
+
+        let finished = cairn(words).expect_code(0);
+        let record = finished.json();
+        let kept = number(&record, "head");
+        assert_eq!(
+            record["blocks"],
+            u64::from(LAST) - head,
+            "what was irreversible is not done twice\n{finished}"
+        );
+        let last = kept.to_string();
+        let replay = [
+            "replay",
+            "--block-log",
+            log.to_str().unwrap(),
+            "--chain",
+            &spec,
+            "--exit-at-block",
+            &last,
+            "--json",
+        ];
+        let whole = cairn(replay).expect_code(0).json();
+        assert_eq!(
+            (&record["head"], &record["state"]),
+            (&whole["head"], &whole["state"])
+        );
+    }
+}
+
+fn number(record: &Value, of: &str) -> u64 {
+    record[of]["number"].as_u64().unwrap()
 }
 
 #[test]

@@ -242,6 +242,20 @@ fn proofs_hold_elsewhere_and_lies_do_not() {
         .expect_code(0);
     let root = printed.json()["root"].as_str().unwrap().to_owned();
     assert_eq!(root, bench.slow_root("node"));
+    assert!(!printed.stderr.contains("trie file"), "{printed}");
+    fs::rename(
+        bench.trie_file("node"),
+        bench.trie_file("node").with_extension("away"),
+    )
+    .unwrap();
+    let without = bench
+        .state("node", &["get", "--proof", "account", "initminer"])
+        .expect_code(0);
+    assert!(
+        without.stderr.contains("the trie file is not used: "),
+        "{without}"
+    );
+    assert_eq!(without.json(), printed.json());
     let registers = printed.json()["registers"].as_array().unwrap().clone();
     let exist = registers
         .iter()

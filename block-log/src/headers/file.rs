@@ -80,6 +80,7 @@ impl HeaderFile {
             None => Index::empty(),
         };
         this.anchor(&mut index, log, head)?;
+        this.tell_of_cut(&index, length);
         if index.offsets.is_empty() {
             this.first = first_of_log;
             index = Index::empty();
@@ -271,6 +272,21 @@ impl HeaderFile {
             step *= 2;
         }
         Ok(())
+    }
+
+    /// One line when the file had more than is taken over.
+    fn tell_of_cut(&self, index: &Index, length: u64) {
+        let kept = if index.offsets.is_empty() { 0 } else { index.end };
+        if kept < length && (kept > 0 || length > FILE_HEAD as u64) {
+            tracing::warn!(
+                target: "block_log",
+                "{}: the last {} of {length} bytes are torn, or of other blocks than the block log's, and are cut off; the \
+                 headers from block {} on are taken from the block log again",
+                self.path.display(),
+                length - kept,
+                self.first_of(index.offsets.len())
+            );
+        }
     }
 
     fn forget_above(&self, head: u32) {

@@ -95,7 +95,7 @@ pub struct StateGetArgs {
     pub key: Option<String>,
 
     /// Print the registers as they are stored, each with a proof against the state's root; of a register that does not
-    /// exist, that it does not. Reads all registers.
+    /// exist, that it does not. Loads the trie file, or without one that fits reads all registers.
     #[arg(long, conflicts_with = "field")]
     pub proof: bool,
 

@@ -18,7 +18,7 @@ use crate::exit::{CommandError, ExitCode};
 use crate::output;
 use crate::progress::Progress;
 use crate::run::{
-    DiskRoom, FinalRecord, Lag, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, is_disk_full,
+    DiskRoom, FinalRecord, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, is_disk_full,
     open_foreign_log, refuse_pruned,
 };
 
@@ -123,9 +123,7 @@ fn open(
         refuse_pruned(&log)?;
         session.data_dir.remove_state()?;
     }
-    // What may have to be applied again is not removed: without the first pass the state can still go back.
-    let keep_parts = session.keep_parts().filter(|_| session.settings.preverify);
-    let chain = session.open_writer(own, keep_parts, Lag::Refused)?;
+    let chain = session.open_writer(own, session.keep_parts_in_replay())?;
     Ok((log, chain))
 }
 

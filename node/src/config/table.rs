@@ -319,7 +319,8 @@ pub const OPTIONS: &[OptionSpec] = &[
         "json",
         Output,
         Kind::Bool,
-        "Print one JSON object with the result as the last line on standard output.",
+        "Print one JSON object with the result as the last line on standard output. `validation` in it counts checks that \
+         were done, including those for blocks that a switch to another fork took back later.",
     )
     .flag()
     .source(Source::Cairn)

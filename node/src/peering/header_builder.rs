@@ -16,8 +16,10 @@ const IDLE: Duration = Duration::from_millis(200);
 /// The thread rests this many times as long as it has worked: at most a quarter of a processor and of the disk is
 /// taken from the writer, whose log is read here.
 const REST: u32 = 3;
-/// After an error of the disk.
-const RETRY: Duration = Duration::from_secs(60);
+/// Time after an error of the disk; doubles with each one that follows, up to [`LONGEST_RETRY`]. Each is a line in the
+/// log.
+const RETRY: Duration = Duration::from_secs(2);
+const LONGEST_RETRY: Duration = Duration::from_secs(120);
 /// Shorter logs are served without such a file.
 const WORTHWHILE: u32 = SEGMENT_BLOCKS;
 
@@ -73,18 +75,24 @@ struct Work {
 
 impl Work {
     fn run(&self) {
+        let mut retry = RETRY;
         while !self.stop.load(Relaxed) {
             let began = Instant::now();
             let rest = match self.step() {
-                Ok(true) => began.elapsed() * REST,
+                Ok(true) => {
+                    retry = RETRY;
+                    began.elapsed() * REST
+                }
                 Ok(false) => IDLE,
                 Err(error) => {
                     tracing::warn!(
                         target: "p2p",
                         "{error}; headers are served from whole blocks, which is slow, and this is tried again in {} s",
-                        RETRY.as_secs()
+                        retry.as_secs()
                     );
-                    RETRY
+                    let rest = retry;
+                    retry = (retry * 2).min(LONGEST_RETRY);
+                    rest
                 }
             };
             self.sleep(rest);

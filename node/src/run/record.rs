@@ -59,8 +59,6 @@ pub struct FinalRecord {
     pub transactions: u64,
     /// Operations in them.
     pub operations: u64,
-    /// Blocks that were put into the block log and not applied: the state had them.
-    pub blocks_logged: u64,
     /// Bytes of blocks and headers that peers have sent to this run, whatever became of them.
     pub received_bytes: u64,
     /// Time from the first block wanted to the last commit.
@@ -83,7 +81,8 @@ pub struct FinalRecord {
     pub state: StateRecord,
     /// Where the writer's time went, in seconds.
     pub writer: PhaseTimes,
-    /// What was checked above the last checkpoint, or everywhere with `--validate-during-replay`.
+    /// What was checked above the last checkpoint, or everywhere with `--validate-during-replay`: checks that were done,
+    /// including those for blocks that were taken back later or refused. `blocks` counts each block of the chain once.
     pub validation: Checks,
 }
 
@@ -158,10 +157,9 @@ impl FinalRecord {
                 time: head.time.to_string(),
             },
             reversible_blocks: chain.reversible_len(),
-            blocks: meter.blocks.load(Relaxed) - meter.logged.load(Relaxed),
+            blocks: meter.blocks.load(Relaxed),
             transactions: meter.transactions.load(Relaxed),
             operations: meter.operations.load(Relaxed),
-            blocks_logged: meter.logged.load(Relaxed),
             received_bytes: meter.received_bytes.load(Relaxed),
             seconds: facts.elapsed.as_secs_f64(),
             cpu_seconds,

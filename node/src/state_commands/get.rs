@@ -24,9 +24,10 @@ const TABLES: &str = "account NAME, witness NAME, comment AUTHOR/PERMLINK, globa
 /// # Errors
 /// When there is no state, no such table (exit code 2), or no such owner.
 pub fn execute(args: &StateGetArgs) -> Result<ExitCode, CommandError> {
-    let store = DataDir::new(&args.data_dir).read_state()?;
+    let data_dir = DataDir::new(&args.data_dir);
+    let store = data_dir.read_state()?;
     if args.proof {
-        return proof::print(&store, &keys(args)?, args.json);
+        return proof::print(&store, &data_dir.trie_file(), &keys(args)?, args.json);
     }
     let value = match (&args.key, args.table.as_deref()) {
         (Some(key), _) => {

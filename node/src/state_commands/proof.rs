@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
-use cairn_state::Store;
 use cairn_state::proof::RegisterProof;
 use cairn_state::trie::NodeHash;
+use cairn_state::{StateError, Store};
 use serde_json::{Value, json};
 
 use crate::cli::StateVerifyProofArgs;
@@ -24,16 +24,22 @@ const LONGEST_INPUT: u64 = 4 * RegisterProof::LONGEST as u64;
 /// When the state cannot be read.
 pub(crate) fn print(
     store: &Store,
+    trie_file: &Path,
     keys: &[(&'static str, Vec<u8>)],
     one_line: bool,
 ) -> Result<ExitCode, CommandError> {
-    let mut progress = Progress::start("reading", "registers", store.counts().registers);
-    let (mut proofs, mut bytes) = (Vec::new(), Vec::new());
-    bytes.extend(keys.iter().map(|(_, key)| key));
-    let root = store
-        .prove_all(&bytes, |proof| proofs.push(proof), |done| progress.set(done))
-        .map_err(anyhow::Error::new)?;
-    drop(progress);
+    let bytes: Vec<&Vec<u8>> = keys.iter().map(|(_, key)| key).collect();
+    let (root, proofs) = prove(store, trie_file, &bytes)?;
+    if let Some((proof, lie)) = proofs
+        .iter()
+        .find_map(|proof| Some((proof, proof.verify(&root).err()?)))
+    {
+        return Err(CommandError::Failed(anyhow::anyhow!(
+            "the state in {} is damaged: the proof of register {} does not hold: {lie}; `cairn state check` tells more",
+            store.dir().display(),
+            hex::encode(&proof.key),
+        )));
+    }
     let registers: Vec<Value> = keys
         .iter()
         .zip(&proofs)
@@ -55,6 +61,28 @@ pub(crate) fn print(
     });
     output::json(&value, one_line)?;
     Ok(ExitCode::Done)
+}
+
+/// The root with a proof for each key: by the trie file, or else by reading all registers.
+fn prove(
+    store: &Store,
+    trie_file: &Path,
+    keys: &[&Vec<u8>],
+) -> anyhow::Result<(NodeHash, Vec<RegisterProof>)> {
+    let mut proofs = Vec::new();
+    match store.prove_all_by_trie_file(trie_file, keys, |proof| proofs.push(proof)) {
+        Ok(root) => return Ok((root, proofs)),
+        Err(StateError::TrieFile { path, source }) => tracing::info!(
+            target: "trie",
+            "{}: the trie file is not used: {source}; the proofs are made from {} registers",
+            path.display(),
+            store.counts().registers
+        ),
+        Err(error) => return Err(error.into()),
+    }
+    let mut progress = Progress::start("reading", "registers", store.counts().registers);
+    let root = store.prove_all(keys, |proof| proofs.push(proof), |done| progress.set(done))?;
+    Ok((root, proofs))
 }
 
 /// Verifies proofs against a root.

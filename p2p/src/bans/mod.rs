@@ -8,7 +8,10 @@ mod record;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, SystemTime},
 };
 
@@ -16,6 +19,10 @@ use libp2p::PeerId;
 
 use crate::log_limit::LogLimit;
 use record::{Entry, Record};
+
+/// Time between two attempts to write a list that could not be written. Lower, a full disk is asked more often for nothing;
+/// higher, a crash after there is room again loses more bans.
+const RETRY: Duration = Duration::from_secs(5);
 
 /// Why a peer is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +47,8 @@ struct Shared {
     /// Where the list is kept, if it is; locked while it is written, so that the newest state is written last.
     path: Mutex<Option<PathBuf>>,
     log: LogLimit,
+    /// Somebody tries again to write it.
+    retrying: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +73,7 @@ impl BanList {
             }),
             path: Mutex::new(path),
             log: LogLimit::new(Duration::from_secs(600), 1),
+            retrying: AtomicBool::new(false),
         }))
     }
 
@@ -117,18 +127,20 @@ impl BanList {
             .collect()
     }
 
-    /// Writes the list if it has changed. Blocks for as long as the disk takes to sync a small file.
-    pub(crate) fn save(&self) {
+    /// Writes the list if it has changed; `false`: it could not be written. Blocks for as long as the disk takes to sync a
+    /// small file.
+    pub(crate) fn save(&self) -> bool {
         let path = self.0.path.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(path) = &*path else { return };
+        let Some(path) = &*path else { return true };
         let text = {
             let mut state = self.lock();
             if !std::mem::take(&mut state.unsaved) {
-                return;
+                return true;
             }
             file::text(&mut state.record, SystemTime::now())
         };
-        if let Err(error) = file::write(path, &text) {
+        let written = file::write(path, &text);
+        if let Err(error) = &written {
             self.lock().unsaved = true;
             if let Some(suppressed) = self.0.log.admit() {
                 tracing::warn!(
@@ -138,6 +150,25 @@ impl BanList {
                 );
             }
         }
+        written.is_ok()
+    }
+
+    /// Writes the list, and tries again in the background for as long as it cannot be written.
+    pub(crate) async fn save_for_certain(self) {
+        let save = |list: Self| tokio::task::spawn_blocking(move || list.save());
+        // An error means that the runtime is going down: then the shutdown saves.
+        if !matches!(save(self.clone()).await, Ok(false)) || self.0.retrying.swap(true, Relaxed) {
+            return;
+        }
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(RETRY).await;
+                if !matches!(save(self.clone()).await, Ok(false)) {
+                    break;
+                }
+            }
+            self.0.retrying.store(false, Relaxed);
+        });
     }
 }
 

@@ -160,7 +160,7 @@ impl FileSide {
             return;
         }
         let root = std::mem::replace(&mut self.stream, RootStream::below(0)).finish();
-        let sealed = self.expected.read(&mut reader, |_| Ok(()));
+        let sealed = self.expected.read(&mut reader, |group| group);
         if let Err(error) = sealed.and_then(|()| same_root(reader.header().root, root)) {
             self.damaged(error, report);
         }

@@ -20,11 +20,11 @@ struct Changed {
 }
 
 impl Changes {
-    /// A list with room for so many registers.
-    pub(crate) fn with_room(registers: usize) -> Self {
+    /// A list with room for so many registers, and so many bytes of values. A list that grows would be copied.
+    pub(crate) fn with_room(registers: usize, bytes: usize) -> Self {
         Self {
             registers: Vec::with_capacity(registers),
-            values: Vec::new(),
+            values: Vec::with_capacity(bytes),
         }
     }
 

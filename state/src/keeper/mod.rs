@@ -36,6 +36,7 @@ use crate::roots::StateRoot;
 use crate::store::Store;
 
 pub(crate) use changes::Changes;
+pub(crate) use start::from_file;
 
 /// How a trie is kept.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path as FilePath;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::Flags;
 use crate::cursor::RegisterCursor;
 use crate::error::StateError;
 use crate::trie::{LeafBatch, Trie, TrieBuilder};
-use crate::trie_file::{Expected, TrieFileError, same_root};
+use crate::trie_file::{Expected, PlacedLeaf, TrieFileError, same_root};
 
 /// Groups that are read and checked ahead of the one that goes into the trie.
 const AHEAD: usize = 8;
@@ -21,22 +21,26 @@ const BATCH: usize = 4_096;
 const REMINDER: Duration = Duration::from_secs(10);
 
 /// The trie in a file, if the file is the store's. Reading and checking it is another thread's work.
-pub(super) fn from_file(path: &FilePath, expected: &Expected) -> Result<Trie, TrieFileError> {
+pub(crate) fn from_file(path: &FilePath, expected: &Expected) -> Result<Trie, TrieFileError> {
     let mut reader = expected.open(path)?;
     let root = reader.header().root;
-    let (sender, groups) = sync_channel(AHEAD);
+    let (sender, groups) = sync_channel::<Vec<PlacedLeaf>>(AHEAD);
+    let (give_back, used) = channel();
     let trie = thread::scope(|scope| {
         let read = scope.spawn(move || {
             expected.read(&mut reader, |group| {
                 // A builder that has gone has its own error to tell.
                 let _ = sender.send(group);
-                Ok(())
+                used.try_recv().unwrap_or_default()
             })
         });
         let mut builder = TrieBuilder::new();
-        for (path, leaf) in groups.into_iter().flatten() {
-            // The reader has compared each path with the one before.
-            let _ = builder.push(path, leaf);
+        for group in groups {
+            for &(path, leaf) in &group {
+                // The reader has compared each path with the one before.
+                let _ = builder.push(path, leaf);
+            }
+            let _ = give_back.send(group);
         }
         match read.join() {
             Ok(read) => read.map(|()| builder.finish()),

@@ -219,6 +219,43 @@ fn a_forged_file_is_not_believed() {
 }
 
 #[test]
+fn proofs_by_the_trie_file_are_those_by_the_registers() {
+    let bench = Bench::new();
+    let mut registers = bench.open();
+    let none = registers
+        .store()
+        .prove_all_by_trie_file(&bench.file(), &[b"a"], |_| panic!("nothing to prove it by"));
+    assert!(matches!(none, Err(StateError::TrieFile { .. })), "{none:?}");
+    for count in [1, 2, 40, 5_000] {
+        fill(&mut registers, 0..count, 1);
+        registers.commit(head(count)).unwrap();
+        registers.write_trie_file(None).unwrap();
+        // Half of them exist.
+        let keys: Vec<[u8; 4]> = (0..2 * count)
+            .step_by(count as usize / 20 + 1)
+            .map(u32::to_le_bytes)
+            .collect();
+        let (mut by_file, mut by_registers) = (Vec::new(), Vec::new());
+        let store = registers.store();
+        let root = store
+            .prove_all_by_trie_file(&bench.file(), &keys, |proof| by_file.push(proof))
+            .unwrap();
+        assert_eq!(root, root_of_store(store));
+        store
+            .prove_all(&keys, |proof| by_registers.push(proof), |_| {})
+            .unwrap();
+        assert_eq!(by_file, by_registers);
+        assert!(by_file.iter().all(|proof| proof.verify(&root).is_ok()));
+    }
+    fill(&mut registers, 0..1, 2);
+    registers.commit(head(5_001)).unwrap();
+    let old = registers
+        .store()
+        .prove_all_by_trie_file(&bench.file(), &[b"a"], |_| panic!("by another block's"));
+    assert!(matches!(old, Err(StateError::TrieFile { .. })), "{old:?}");
+}
+
+#[test]
 fn the_trie_goes_back_with_a_restore_point() {
     let bench = Bench::new();
     let mut registers = bench.open();

@@ -1,18 +1,18 @@
 //! A trie out of leaves in order, as a file or a scan of the store has them.
 
 use super::handle::Trie;
-use super::leaf::{Leaf, LeafChange, NotAscending};
+use super::leaf::{Leaf, NotAscending, UpdateStats};
+use super::spine::SubtrieBuilder;
+use super::subtrie::subtrie_of;
 use crate::path::Path;
 
-/// Leaves that are put in at once: enough to hash side by side on most levels, few enough that what they touch, which
-/// is next to each other in the trie and in memory, stays in the processor's cache.
-const AT_ONCE: usize = 4_096;
-
 /// Makes a trie of leaves that come in ascending order of their paths. Interior nodes are computed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TrieBuilder {
+    /// The subtries behind the leaves so far, but for the last one.
     trie: Trie,
-    batch: Vec<LeafChange>,
+    stats: UpdateStats,
+    growing: SubtrieBuilder,
     last: Option<Path>,
 }
 
@@ -20,11 +20,7 @@ impl TrieBuilder {
     /// A trie without leaves so far.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            trie: Trie::new(),
-            batch: Vec::with_capacity(AT_ONCE),
-            last: None,
-        }
+        Self::default()
     }
 
     /// The next leaf.
@@ -33,38 +29,34 @@ impl TrieBuilder {
     ///
     /// When its path is not above the last one's; then it was not taken.
     pub fn push(&mut self, path: Path, leaf: Leaf) -> Result<(), NotAscending> {
-        if let Some(before) = self.last
-            && before >= path
-        {
-            return Err(NotAscending { path, before });
+        if let Some(before) = self.last {
+            if before >= path {
+                return Err(NotAscending { path, before });
+            }
+            if subtrie_of(&before) != subtrie_of(&path) {
+                self.close(before);
+            }
         }
         self.last = Some(path);
-        self.batch.push(LeafChange {
-            path,
-            leaf: Some(leaf),
-        });
-        if self.batch.len() == AT_ONCE {
-            self.flush();
-        }
+        self.growing.push(path, leaf);
         Ok(())
     }
 
     /// The trie of all leaves.
     #[must_use]
     pub fn finish(mut self) -> Trie {
-        self.flush();
+        if let Some(last) = self.last {
+            self.close(last);
+        }
+        self.trie.settle(self.stats);
         self.trie
     }
 
-    fn flush(&mut self) {
-        self.trie.update_ascending(&mut self.batch);
-        self.batch.clear();
-    }
-}
-
-impl Default for TrieBuilder {
-    fn default() -> Self {
-        Self::new()
+    /// Nothing follows in the subtrie of this path.
+    fn close(&mut self, last: Path) {
+        let (subtrie, stats) = std::mem::take(&mut self.growing).finish();
+        self.trie.adopt(subtrie_of(&last), subtrie);
+        self.stats = self.stats.and(stats);
     }
 }
 

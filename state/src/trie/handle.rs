@@ -1,18 +1,17 @@
 //! The trie as its users have it.
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::hold::HeldRoot;
 use super::lanes::Lanes;
-use super::leaf::{DuplicatePath, Leaf, LeafChange, UpdateStats};
-use super::leaves::Leaves;
-use super::scheme::NodeHash;
+use super::leaf::{DuplicatePath, LeafChange, UpdateStats};
 use super::sorted::Sorter;
-use super::subtrie::{SUBTRIES, subtrie_of};
-use super::top::{Subtries, Top, Way, fold};
+use super::subtrie::{SUBTRIES, Subtrie, subtrie_of};
+use super::top::{Subtries, Top, fold};
+use super::version::Version;
 use crate::counts::Counts;
-use crate::path::Path;
 
 /// Changes in a batch from which on several threads share it. Starting a thread costs about as much as 50 changes;
 /// with too few changes a subtrie, hashing side by side has too little to put there.
@@ -44,8 +43,7 @@ const SHARED_FROM: usize = 2_000;
 /// ```
 #[derive(Debug)]
 pub struct Trie {
-    subtries: Arc<Subtries>,
-    top: Top,
+    present: Version,
     sorter: Sorter,
     lanes: Lanes,
     threads: usize,
@@ -56,8 +54,10 @@ impl Trie {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            subtries: Arc::new(Subtries::new()),
-            top: Top::empty(),
+            present: Version {
+                subtries: Arc::new(Subtries::new()),
+                top: Top::empty(),
+            },
             sorter: Sorter::default(),
             lanes: Lanes::many(),
             threads: thread::available_parallelism().map_or(1, usize::from),
@@ -81,7 +81,7 @@ impl Trie {
     /// When two changes are of one register; then nothing was changed.
     pub fn update(&mut self, batch: &[LeafChange]) -> Result<UpdateStats, DuplicatePath> {
         let sorted = self.sorter.sort(batch)?;
-        let stats = apply::<false>(&self.subtries, sorted, self.lanes, self.threads);
+        let stats = apply::<false>(&self.present.subtries, sorted, self.lanes, self.threads);
         self.settle(stats);
         Ok(stats)
     }
@@ -94,67 +94,37 @@ impl Trie {
     /// When two changes are of one register; then nothing was changed, the batch neither.
     pub fn exchange(&mut self, batch: &mut [LeafChange]) -> Result<UpdateStats, DuplicatePath> {
         let sorted = self.sorter.sort(batch)?;
-        let stats = apply::<true>(&self.subtries, sorted, self.lanes, self.threads);
+        let stats = apply::<true>(&self.present.subtries, sorted, self.lanes, self.threads);
         batch.copy_from_slice(sorted);
         self.settle(stats);
         Ok(stats)
     }
 
-    /// Makes changes that are in ascending order of their paths, each path once.
-    pub(super) fn update_ascending(&mut self, changes: &mut [LeafChange]) {
-        let stats = apply::<false>(&self.subtries, changes, self.lanes, self.threads);
-        self.settle(stats);
+    /// Puts in a subtrie that was made apart, where there was none. [`Self::settle`] follows.
+    pub(super) fn adopt(&mut self, number: usize, subtrie: Subtrie) {
+        *self.present.subtries.write(number) = subtrie;
     }
 
     /// Takes in what an update did.
-    fn settle(&mut self, stats: UpdateStats) {
-        for (subtrie, end) in self.top.ends.iter_mut().enumerate() {
-            *end = self.subtries.read(subtrie).root();
+    pub(super) fn settle(&mut self, stats: UpdateStats) {
+        let Version { subtries, top } = &mut self.present;
+        for (subtrie, end) in top.ends.iter_mut().enumerate() {
+            *end = subtries.read(subtrie).root();
         }
-        self.top.root = fold(&self.top.ends).hash;
+        top.root = fold(&top.ends).hash;
         // The differences are those of leaves that were added and removed here, so that no sum can fail.
-        let Counts { registers, bytes } = self.top.counts;
-        self.top.counts = Counts {
+        let Counts { registers, bytes } = top.counts;
+        top.counts = Counts {
             registers: registers.saturating_add_signed(stats.registers),
             bytes: bytes.saturating_add_signed(stats.bytes),
         };
-    }
-
-    /// The root.
-    #[must_use]
-    pub fn root(&self) -> NodeHash {
-        self.top.root
-    }
-
-    /// How many registers there are, and the bytes of their keys and values.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
-        self.top.counts
-    }
-
-    /// The leaf of a register, if it exists.
-    #[must_use]
-    pub fn leaf(&self, path: &Path) -> Option<Leaf> {
-        self.top.leaf(&self.subtries, path)
-    }
-
-    /// What a proof for a register, or for its absence, is made of.
-    #[must_use]
-    pub fn way(&self, path: &Path) -> Way {
-        self.top.way(&self.subtries, path)
-    }
-
-    /// All leaves, in ascending order of their paths.
-    #[must_use]
-    pub fn leaves(&self) -> Leaves<'_> {
-        Leaves::new(&self.subtries, &self.top)
     }
 
     /// Keeps the present root for reading while the trie goes on. Nodes that it has are copied when they are to be
     /// changed, instead of being changed in place, until it is dropped.
     #[must_use]
     pub fn hold(&self) -> HeldRoot {
-        HeldRoot::take(&self.subtries, &self.top)
+        HeldRoot::take(&self.present)
     }
 
     /// What the trie takes, with what is kept for held roots.
@@ -166,12 +136,20 @@ impl Trie {
             bytes: size_of::<Subtries>() + size_of::<Self>() + self.sorter.bytes(),
         };
         for subtrie in 0..SUBTRIES {
-            let (interiors, leaves, bytes) = self.subtries.read(subtrie).memory();
+            let (interiors, leaves, bytes) = self.present.subtries.read(subtrie).memory();
             memory.interiors += u64::from(interiors);
             memory.leaves += u64::from(leaves);
             memory.bytes += bytes;
         }
         memory
+    }
+}
+
+impl Deref for Trie {
+    type Target = Version;
+
+    fn deref(&self) -> &Version {
+        &self.present
     }
 }
 

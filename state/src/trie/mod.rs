@@ -6,6 +6,7 @@
 //! - [`LeafBatch`] collects changes of registers and hashes their leaves.
 //! - [`Trie`] takes them in, and has the root. [`Trie::exchange`] leaves in the batch what undoes it.
 //! - [`HeldRoot`] is an older root that stays whole while the trie goes on, for another thread to read.
+//! - [`Version`] is what can be read of either.
 //! - [`Way`] is what proofs are made of, [`Leaves`] all leaves in order, [`TrieBuilder`] makes a trie of them.
 //!
 //! # How it is fast
@@ -16,6 +17,7 @@
 //! - Nodes are in arrays, by 32-bit index (`arena`). Both children's hashes are one line of the cache.
 //! - A batch is sorted once and goes down breadth first; dirty nodes are hashed level by level, sixteen at a time
 //!   (`update`, `lanes`).
+//! - Leaves that come in order make a trie node by node, each once, without any going down (`spine`).
 //! - Nodes are changed in place. Those that a held root has too are copied before (`holds`).
 //! - Nothing is allocated by an update that adds nothing, once batches of its size have been made.
 
@@ -30,9 +32,11 @@ mod leaf;
 mod leaves;
 pub mod scheme;
 mod sorted;
+mod spine;
 mod subtrie;
 mod top;
 mod update;
+mod version;
 
 #[cfg(test)]
 mod tests;
@@ -46,3 +50,4 @@ pub use leaf::{DuplicatePath, Leaf, LeafChange, NotAscending, UpdateStats};
 pub use leaves::Leaves;
 pub use scheme::{NodeHash, ValueHash};
 pub use top::Way;
+pub use version::Version;

@@ -2,6 +2,7 @@
 
 use super::arena::{Interiors, Kind, LeafSlot, LeafSlots, Ref};
 use super::holds::Holds;
+use super::lanes::{Domain, Lanes, WIDTH};
 use super::leaf::Leaf;
 use super::scheme::{self, NodeHash};
 use super::update::Scratch;
@@ -30,6 +31,14 @@ impl End {
         node: Ref::EMPTY,
         hash: NodeHash::EMPTY,
     };
+}
+
+/// A node, and the place that its hash goes to.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Hung {
+    pub(super) node: u32,
+    pub(super) parent: u32,
+    pub(super) side: usize,
 }
 
 /// The registers whose paths begin with the same [`TOP_BITS`] bits.
@@ -95,6 +104,18 @@ impl Subtrie {
                 bytes,
             },
         ))
+    }
+
+    /// Hashes interior nodes, at most [`WIDTH`], into their parents. None of them is another one's parent.
+    pub(super) fn hash(&mut self, nodes: &[Hung], lanes: Lanes) {
+        let (mut blocks, mut out) = ([&[0; 64]; WIDTH], [[0; 32]; WIDTH]);
+        for (block, hung) in blocks.iter_mut().zip(nodes) {
+            *block = self.interiors.hashes(hung.node);
+        }
+        lanes.hash(Domain::Interior, &blocks[..nodes.len()], &mut out[..nodes.len()]);
+        for (hash, hung) in out.iter().zip(nodes) {
+            self.interiors.set_hash(hung.parent, hung.side, hash);
+        }
     }
 
     /// Lets a hold go.

@@ -15,10 +15,10 @@
 //! prunes and lifts after removals.
 
 use super::arena::{Kind, LeafSlot, Ref};
-use super::lanes::{Domain, Lanes, WIDTH};
+use super::lanes::{Lanes, WIDTH};
 use super::leaf::{Leaf, LeafChange, UpdateStats};
 use super::scheme::{self, NodeHash, PATH_BITS};
-use super::subtrie::{Subtrie, TOP_BITS};
+use super::subtrie::{Hung, Subtrie, TOP_BITS};
 
 /// What an update works with, kept from one to the next so that it allocates nothing.
 #[derive(Debug)]
@@ -102,6 +102,16 @@ impl Scratch {
 
     fn check(&mut self, up: u32) {
         self.dirty[up as usize / 2].node |= CHECK;
+    }
+
+    /// A dirty node, and where it hangs.
+    fn hung(&self, at: usize) -> Hung {
+        let Dirty { node, up } = self.dirty[at];
+        Hung {
+            node: node & !CHECK,
+            parent: self.dirty[up as usize / 2].node & !CHECK,
+            side: up as usize % 2,
+        }
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -348,41 +358,30 @@ impl Subtrie {
 
     fn ascend(&mut self, work: &mut Scratch, lanes: Lanes) {
         for level in (1..work.levels.len()).rev() {
-            let mut batch = [0; WIDTH];
+            let mut batch = [Hung::default(); WIDTH];
             let mut filled = 0;
             for at in work.levels[level - 1]..work.levels[level] {
                 if work.dirty[at].node & CHECK != 0 && self.collapse(at, work) {
                     continue;
                 }
-                batch[filled] = at;
+                batch[filled] = work.hung(at);
                 filled += 1;
                 if filled == lanes.width() {
-                    self.hash(&batch[..filled], work, lanes);
+                    self.hash(&batch[..filled], lanes);
                     filled = 0;
                 }
             }
-            self.hash(&batch[..filled], work, lanes);
-        }
-    }
-
-    /// Hashes dirty nodes of one level into their parents.
-    fn hash(&mut self, batch: &[usize], work: &Scratch, lanes: Lanes) {
-        let (mut blocks, mut out) = ([&[0; 64]; WIDTH], [[0; 32]; WIDTH]);
-        for (block, &at) in blocks.iter_mut().zip(batch) {
-            *block = self.interiors.hashes(work.dirty[at].node & !CHECK);
-        }
-        lanes.hash(Domain::Interior, &blocks[..batch.len()], &mut out[..batch.len()]);
-        for (hash, &at) in out.iter().zip(batch) {
-            let up = work.dirty[at].up as usize;
-            let parent = work.dirty[up / 2].node & !CHECK;
-            self.interiors.set_hash(parent, up % 2, hash);
+            self.hash(&batch[..filled], lanes);
         }
     }
 
     /// If there is one leaf or nothing below a dirty node, puts that in the node's place.
     fn collapse(&mut self, at: usize, work: &mut Scratch) -> bool {
-        let Dirty { node, up } = work.dirty[at];
-        let node = node & !CHECK;
+        let Hung {
+            node,
+            parent,
+            side: place,
+        } = work.hung(at);
         let [left, right] = self.interiors.children(node);
         let side = match (left.kind(), right.kind()) {
             // The left child, when both are empty, is as good as the right one.
@@ -391,13 +390,11 @@ impl Subtrie {
             _ => return false,
         };
         let rest = self.child(node, side);
-        let parent = work.dirty[up as usize / 2].node & !CHECK;
-        self.interiors.set_child(parent, up as usize % 2, rest.node);
-        self.interiors
-            .set_hash(parent, up as usize % 2, rest.hash.as_bytes());
+        self.interiors.set_child(parent, place, rest.node);
+        self.interiors.set_hash(parent, place, rest.hash.as_bytes());
         // Dirty nodes are the present trie's own: what was held was copied on the way down.
         self.interiors.remove(node);
-        work.check(up);
+        work.check(work.dirty[at].up);
         true
     }
 }
@@ -420,6 +417,12 @@ fn split(changes: &[LeafChange], range: Range, bit: usize) -> u32 {
     }
 }
 
+impl Default for UpdateStats {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl UpdateStats {
     /// Of no change.
     pub(super) const NONE: Self = Self {
@@ -433,7 +436,7 @@ impl UpdateStats {
     }
 
     /// One register's size changed; size 0 is an unallocated register.
-    fn resize(&mut self, from: u32, to: u32) {
+    pub(super) fn resize(&mut self, from: u32, to: u32) {
         self.registers += i64::from(to > 0) - i64::from(from > 0);
         self.bytes += i64::from(to) - i64::from(from);
     }

@@ -54,19 +54,18 @@ impl Expected {
         Ok(reader)
     }
 
-    /// Reads a file that is the store's to its end, and gives each group of leaves. When it returns, all is as it must
-    /// be but the root, which is the header's to say and the caller's to compare.
+    /// Reads a file that is the store's to its end, and gives each group of leaves; what it is given back is room for
+    /// another group. When it returns, all is as it must be but the root, which is the header's to say and the caller's to
+    /// compare.
     pub(crate) fn read<R: std::io::Read>(
         &self,
         reader: &mut TrieFileReader<R>,
-        mut each: impl FnMut(Vec<PlacedLeaf>) -> Result<(), TrieFileError>,
+        mut each: impl FnMut(Vec<PlacedLeaf>) -> Vec<PlacedLeaf>,
     ) -> Result<(), TrieFileError> {
-        loop {
-            let mut group = Vec::new();
-            if !reader.next_group(&mut group)? {
-                break;
-            }
-            each(group)?;
+        let mut group = Vec::new();
+        while reader.next_group(&mut group)? {
+            group = each(group);
+            group.clear();
         }
         match self.record {
             Some(record) if record.seal == reader.seal() => Ok(()),
@@ -82,10 +81,10 @@ impl Expected {
         let mut reader = self.open(path)?;
         let mut stream = RootStream::below(0);
         self.read(&mut reader, |group| {
+            for (path, leaf) in &group {
+                stream.push(*path, leaf.hash);
+            }
             group
-                .iter()
-                .for_each(|(path, leaf)| stream.push(*path, leaf.hash));
-            Ok(())
         })?;
         same_root(reader.header().root, stream.finish())
     }

@@ -95,6 +95,7 @@ impl<R: Read> TrieFileReader<R> {
         }
         let leaves = self.left.min(GROUP) as usize;
         let (start, offset) = (out.len(), self.offset);
+        out.reserve(leaves);
         let decoded = match self.header.version {
             1 => self.plain(leaves, out),
             _ => self.cut(leaves, out),

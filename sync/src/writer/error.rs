@@ -110,8 +110,11 @@ pub enum WriterError {
     /// Nothing becomes irreversible.
     #[error(
         "{blocks} blocks ({mebibytes} MiB) above the last irreversible block {irreversible} (of {since}) can still be taken \
-         back, and no more are held: too few of the scheduled witnesses build on one branch. What is durable is whole. \
-         Compare a block above {irreversible} with a node of your own, and add a checkpoint there (--checkpoint)"
+         back, and no more are held: too few of the scheduled witnesses build on one branch. What is durable is whole. The \
+         same blocks end the next start in the same way. To go on, take the newest irreversible block of a node of your \
+         own, add it as a checkpoint (--checkpoint), and start again: up to a checkpoint nothing needs to become \
+         irreversible by itself, and peers on another chain are left. A checkpoint at {irreversible} or below changes \
+         nothing"
     )]
     TooManyReversible {
         /// Reversible blocks.
@@ -127,8 +130,8 @@ pub enum WriterError {
     #[error(
         "the block log ends at block {log_head}, the state is at block {state_head}, and there is no restore point that the \
          log reaches: the blocks between could not be served to anybody. Nothing was changed. Put the missing files of \
-         the block log back; or have `cairn run` fetch the blocks from peers, without --exit-before-sync; or go on without \
-         a block log, --block-log-split 0; or make the state again from the blocks that are there, --force-replay"
+         the block log back; or go on without a block log, --block-log-split 0; or make the state again from the blocks \
+         that are there and fetch the others from peers, --force-replay"
     )]
     LogBehindState {
         /// Last block in the log.

@@ -258,6 +258,12 @@ impl<'a> Disk<'a> {
         self.tree_of(&self.names, File::content)
     }
 
+    /// What is there whatever becomes of the rest: durable names and what was synced.
+    #[must_use]
+    pub fn surely(&self) -> Tree {
+        self.tree_of(&self.names_after(self.durable), |file| file.synced.clone())
+    }
+
     /// So many changes of names are durable, of so many.
     pub(super) fn name_changes(&self) -> (usize, usize) {
         (self.durable, self.changes.len())

@@ -65,6 +65,26 @@ impl Shim {
         environment
     }
 
+    /// The environment for a process that finds no room for files whose paths under `folder` begin with one of `paths`, as
+    /// long as the file `flag` is there: of the first write to each half is written. Changes under `folder` are recorded
+    /// in `journal`.
+    ///
+    /// # Panics
+    /// When the folder is not there.
+    #[must_use]
+    pub fn full_for(
+        &self,
+        folder: &Path,
+        journal: &Path,
+        flag: &Path,
+        paths: &[&str],
+    ) -> Vec<(&str, OsString)> {
+        let mut environment = self.environment(folder, journal, None);
+        environment.push(("CAIRN_CRASH_FULL_FLAG", flag.into()));
+        environment.push(("CAIRN_CRASH_FULL_PATHS", paths.join(":").into()));
+        environment
+    }
+
     /// The environment for a process on whose disk RocksDB finds no room behind its first `after` log writes, as long as
     /// the file `flag` is there: the write in hand is cut in half. Changes under `folder` are recorded in `journal`.
     ///

@@ -54,6 +54,34 @@ impl Watcher {
         }
     }
 
+    /// Waits until the node is connected.
+    ///
+    /// # Panics
+    /// When it is not in time.
+    pub fn until_connected(&self, node: &Running) {
+        let started = Instant::now();
+        while self.head().is_none() {
+            assert!(
+                started.elapsed() < PATIENCE,
+                "no connection:\n{}",
+                node.log().join("\n")
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Headers of the node from one block on, at most so many, as they come in one answer.
+    ///
+    /// # Panics
+    /// When they do not come.
+    #[must_use]
+    pub fn headers(&self, yard: &Yard, first: u32, count: u32) -> Vec<u8> {
+        let peer = self.0.peers().into_iter().next().expect("it is connected");
+        let count = count.min(cairn_p2p::MAX_HEADERS);
+        let answer = self.0.request_headers(peer.id, first, count);
+        yard.runtime.block_on(answer).expect("headers")
+    }
+
     /// All blocks of the node from 1 to its head, fetched in one request.
     ///
     /// # Panics

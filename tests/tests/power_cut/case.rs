@@ -8,8 +8,10 @@ use cairn_tests::{Finished, cairn};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::recording::{Goal, Recording};
-use crate::world::{ExpectedLog, World, digest, text};
+use crate::cases::{Attempt, Failure, hold};
+use crate::goal::{Goal, SyncPlan};
+use crate::recording::Recording;
+use crate::world::{ExpectedLog, World, text};
 
 /// Log lines of a start that found something to mend.
 const MENDED: [&str; 6] = [
@@ -30,30 +32,14 @@ pub(crate) struct Case<'a> {
     pub(crate) forgetful: Option<&'static str>,
 }
 
-/// A case that did not end as it must.
-pub(crate) struct Failure {
-    pub(crate) reason: String,
-    pub(crate) before: Tree,
-    pub(crate) after: Tree,
-}
-
 impl fmt::Display for Case<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, seed {}", self.recording.name(), self.seed)
     }
 }
 
-/// Fails a case with a reason unless something holds.
-macro_rules! hold {
-    ($condition:expr, $($reason:tt)+) => {
-        if !$condition {
-            return Err(format!($($reason)+));
-        }
-    };
-}
-
-impl Case<'_> {
-    pub(crate) fn run(&self) -> Result<(), Failure> {
+impl Attempt for Case<'_> {
+    fn run(&self) -> Result<(), Failure> {
         let world = self.recording.world();
         let (before, durable) = self.recording.cut(&mut Rng::new(self.seed), self.forgetful);
         let place = TempDir::new_in(world.cases.path()).unwrap();
@@ -61,80 +47,49 @@ impl Case<'_> {
         before.write(&folder);
         let result = match self.recording.goal() {
             Goal::Replay { .. } => self.replay(world, &folder, durable),
-            Goal::Sync { form, .. } | Goal::Restore { form, .. } => {
-                self.sync(world, &folder, durable, &world.expected_log(form))
-            }
+            Goal::Sync(plan) | Goal::Restore { of: plan, .. } => self.sync(world, &folder, durable, plan),
         };
         result.map_err(|reason| Failure {
             reason,
             before,
             after: Tree::read(&folder),
+            journal: self.recording.tape().bytes,
+            config: self.recording.config(),
         })
     }
+}
 
+impl Case<'_> {
     /// The foreign log is replayed from the last durable block to its end; a second replay has nothing to do.
     fn replay(&self, world: &World, folder: &Path, durable: Durable) -> Result<(), String> {
-        let goal = self.recording.goal();
-        let words = goal.words(world, folder, self.recording.config_path());
+        let (goal, config) = (self.recording.goal(), self.recording.config_path());
+        let words = goal.words(world, folder, config, world.blocks);
         let first = done(&cairn(&words))?;
         hold!(
             number(&first, "head") == world.blocks,
             "the replay ended early\n{first}"
         );
         applied_again(&first, durable)?;
-        hold!(
-            digest(&first) == world.digest(world.blocks),
-            "the state is not the chain's\n{first}"
-        );
+        state_of_head(&first, world)?;
         let second = cairn(&words);
         nothing_mended(&second)?;
         let second = done(&second)?;
-        hold!(
-            second["blocks"] == 0 && second["head"] == first["head"],
-            "a second replay did something\n{second}"
-        );
-        hold!(
-            second["state"] == first["state"],
-            "a second replay changed the state\n{second}"
-        );
-        Ok(())
+        nothing_done(&first, &second)
     }
 
-    fn sync(&self, world: &World, folder: &Path, durable: Durable, log: &ExpectedLog) -> Result<(), String> {
-        let config = self.recording.config_path();
-        let offline = || {
-            cairn([
-                "run",
-                "-d",
-                text(folder),
-                "--config",
-                text(config),
-                "--exit-before-sync",
-                "--json",
-            ])
-        };
-        let first = done(&offline())?;
+    fn sync(&self, world: &World, folder: &Path, durable: Durable, plan: &SyncPlan) -> Result<(), String> {
+        let log = &*world.expected_log(plan.form);
+        let first = done(&self.start(folder))?;
         let head = number(&first, "head");
         let least = durable.state.max(durable.log);
         hold!(head >= least, "block {least} was durable, found {head}\n{first}");
         applied_again(&first, durable)?;
-        hold!(
-            head == 0 || digest(&first) == world.digest(head),
-            "the state after block {head} is not the chain's\n{first}"
-        );
-        is_prefix(&Tree::read(&folder.join("blockchain")), &log.tree)?;
+        state_of_head(&first, world)?;
+        is_prefix(&Tree::read(&folder.join("blockchain")), &log.whole)?;
 
-        let second = offline();
+        let second = self.start(folder);
         nothing_mended(&second)?;
-        let second = done(&second)?;
-        hold!(
-            second["blocks"] == 0 && second["head"] == first["head"],
-            "a second start did something\n{second}"
-        );
-        hold!(
-            second["state"] == first["state"],
-            "a second start changed the state\n{second}"
-        );
+        nothing_done(&first, &done(&second)?)?;
         if !self.continued {
             return Ok(());
         }
@@ -143,10 +98,52 @@ impl Case<'_> {
             info["head"]["number"] == head,
             "the state does not tell what it is\n{info}"
         );
+        if !plan.stops.is_empty() {
+            self.go_back(world, folder, &first)?;
+        }
+        self.go_on(world, folder, head, log)
+    }
 
-        let last = done(&world.sync(folder, config).wait())?;
+    /// A start without a network.
+    fn start(&self, folder: &Path) -> Finished {
+        let config = text(self.recording.config_path());
+        let folder = text(folder);
+        cairn([
+            "run",
+            "-d",
+            folder,
+            "--config",
+            config,
+            "--exit-before-sync",
+            "--json",
+        ])
+    }
+
+    /// The newest restore point, if one is there, is whole; from it the next start comes back to where the state was.
+    fn go_back(&self, world: &World, folder: &Path, first: &Value) -> Result<(), String> {
+        let points = Tree::read(folder).0;
+        let is_point = |path: &String| path.starts_with("state/restore-points/");
+        if !points.keys().any(is_point) {
+            return Ok(());
+        }
+        let restored = done(&cairn(["state", "restore", "-d", text(folder), "--json"]))?;
         hold!(
-            number(&last, "head") == world.blocks,
+            restored["head"]["number"].as_u64() <= Some(u64::from(number(first, "head"))),
+            "a restore point above the state\n{restored}"
+        );
+        let again = done(&self.start(folder))?;
+        hold!(
+            again["head"] == first["head"],
+            "a restored state does not come back\n{again}"
+        );
+        state_of_head(&again, world)
+    }
+
+    fn go_on(&self, world: &World, folder: &Path, head: u32, log: &ExpectedLog) -> Result<(), String> {
+        let last = done(&world.sync(folder, self.recording.config_path()).wait())?;
+        let kept = number(&last, "head");
+        hold!(
+            kept + world.reversible(&last) == world.blocks,
             "the sync ended early\n{last}"
         );
         hold!(
@@ -155,19 +152,31 @@ impl Case<'_> {
             world.blocks - head,
             last["blocks"]
         );
-        hold!(
-            digest(&last) == world.digest(world.blocks),
-            "the state is not the chain's\n{last}"
-        );
-        let found = Tree::read(&folder.join("blockchain"));
-        if let Some(difference) = found.difference(&log.tree) {
-            return Err(format!(
-                "the block log is not an undisturbed node's: {difference}"
-            ));
-        }
+        state_of_head(&last, world)?;
         let path = folder.join("blockchain");
-        let verified = cairn(["log", "verify", text(&path), "--chain", text(&world.chain())]);
-        hold!(verified.code() == 0, "the block log does not verify\n{verified}");
+        let found = Tree::read(&path);
+        if kept == world.blocks {
+            if let Some(difference) = found.difference(&log.tree) {
+                return Err(format!(
+                    "the block log is not an undisturbed node's: {difference}"
+                ));
+            }
+        } else {
+            is_prefix(&found, &log.whole)?;
+        }
+        let verified = cairn([
+            "log",
+            "verify",
+            text(&path),
+            "--json",
+            "--chain",
+            text(&world.chain()),
+        ]);
+        let verified = done(&verified)?;
+        hold!(
+            verified["head"]["number"] == kept,
+            "the log does not end with the state's block {kept}\n{verified}"
+        );
         Ok(())
     }
 }
@@ -190,8 +199,31 @@ fn nothing_mended(second: &Finished) -> Result<(), String> {
     Ok(())
 }
 
+fn nothing_done(first: &Value, second: &Value) -> Result<(), String> {
+    hold!(
+        second["blocks"] == 0 && second["head"] == first["head"],
+        "a second start did something\n{second}"
+    );
+    hold!(
+        second["state"] == first["state"],
+        "a second start changed the state\n{second}"
+    );
+    Ok(())
+}
+
 fn number(record: &Value, of: &str) -> u32 {
     record[of]["number"].as_u64().unwrap() as u32
+}
+
+/// Registers, digest and root are the chain's.
+fn state_of_head(record: &Value, world: &World) -> Result<(), String> {
+    let head = number(record, "head");
+    hold!(
+        head == 0 || record["state"] == *world.state(head),
+        "the state after block {head} is not the chain's, {}\n{record}",
+        world.state(head)
+    );
+    Ok(())
 }
 
 /// No block that the state durably held is applied a second time.

@@ -4,12 +4,15 @@ use std::collections::HashMap;
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use cairn_chain::ChainSpec;
 use cairn_tests::power_cut::{BlockEnds, Entry, Shim, Tree};
 use cairn_tests::{Running, cairn, read_json};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::judge;
 
 /// Blocks to a part.
 const PART: u32 = 60;
@@ -19,6 +22,8 @@ const PART: u32 = 60;
 pub(crate) struct Form {
     pub(crate) split: bool,
     pub(crate) compressed: bool,
+    /// Only so many full parts of a split log are kept.
+    pub(crate) keep: Option<u32>,
 }
 
 /// The block log of an undisturbed node.
@@ -26,6 +31,8 @@ pub(crate) struct Form {
 pub(crate) struct ExpectedLog {
     /// The folder `blockchain` after the last block and a clean end.
     pub(crate) tree: Tree,
+    /// The same of a node that keeps all of its log.
+    pub(crate) whole: Tree,
     pub(crate) ends: BlockEnds,
 }
 
@@ -39,17 +46,18 @@ pub(crate) struct World {
     _seed: Running,
     ids: Vec<String>,
     logs: Mutex<HashMap<Form, Arc<ExpectedLog>>>,
-    digests: Mutex<HashMap<u32, String>>,
+    states: OnceLock<Vec<Value>>,
     /// Where the folders of cases are made: in memory where that is possible.
     pub(crate) cases: TempDir,
 }
 
 impl World {
-    /// A chain of so many blocks of a devnet profile.
-    pub(crate) fn new(blocks: u32, profile: &str) -> Self {
+    /// A chain of so many blocks of a devnet profile. With one witness each block is irreversible at once, so that a sync
+    /// keeps the whole chain.
+    pub(crate) fn new(blocks: u32, profile: &str, witnesses: u32) -> Self {
         let folder = TempDir::with_prefix("cairn-power-cut-world-").unwrap();
         let seed = folder.path().join("seed");
-        let count = blocks.to_string();
+        let (count, witnesses) = (blocks.to_string(), witnesses.to_string());
         let words = [
             "devnet",
             "generate",
@@ -58,9 +66,8 @@ impl World {
             "--compress",
             "--profile",
             profile,
-            // Each block is irreversible at once, so that a sync keeps the whole chain.
             "--witnesses",
-            "1",
+            &witnesses,
             "--out",
             text(&seed),
         ];
@@ -96,7 +103,7 @@ impl World {
             _seed: running,
             ids,
             logs: Mutex::default(),
-            digests: Mutex::default(),
+            states: OnceLock::new(),
             cases: TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap(),
             folder,
         }
@@ -134,15 +141,19 @@ impl World {
 
     /// The log that an undisturbed node of this form has in the end.
     pub(crate) fn expected_log(&self, form: Form) -> Arc<ExpectedLog> {
-        let mut logs = self.logs.lock().unwrap();
-        Arc::clone(
-            logs.entry(form)
-                .or_insert_with(|| Arc::new(self.undisturbed(form))),
-        )
+        let known = self.logs.lock().unwrap().get(&form).map(Arc::clone);
+        known.unwrap_or_else(|| {
+            let made = Arc::new(self.undisturbed(form));
+            self.logs.lock().unwrap().insert(form, Arc::clone(&made));
+            made
+        })
     }
 
     fn undisturbed(&self, form: Form) -> ExpectedLog {
-        let folder = self.path(&format!("undisturbed-{}-{}", form.split, form.compressed));
+        let folder = self.path(&format!(
+            "undisturbed-{}-{}-{:?}",
+            form.split, form.compressed, form.keep
+        ));
         fs::create_dir(&folder).unwrap();
         let config = form.config() + &self.config(&[self.blocks], 10_000);
         fs::write(folder.join("config.ini"), config).unwrap();
@@ -151,8 +162,16 @@ impl World {
             .wait()
             .expect_code(0)
             .json();
-        assert_eq!(digest(&record), self.digest(self.blocks));
+        assert_eq!(&record["state"], self.state(self.blocks));
         let tree = Tree::read(&folder.join("blockchain"));
+        if form.keep.is_some() {
+            let whole = self.expected_log(Form { keep: None, ..form });
+            return ExpectedLog {
+                tree,
+                whole: whole.tree.clone(),
+                ends: whole.ends.clone(),
+            };
+        }
         let mut ends = BlockEnds::default();
         for (name, entry) in &tree.0 {
             let Entry::File(bytes) = entry else {
@@ -171,7 +190,11 @@ impl World {
                 Some(number) => ends.add(name, (number.parse::<u32>().unwrap() - 1) * PART + 1, bytes),
             }
         }
-        ExpectedLog { tree, ends }
+        ExpectedLog {
+            whole: tree.clone(),
+            tree,
+            ends,
+        }
     }
 
     /// Starts a sync to the last block.
@@ -189,47 +212,36 @@ impl World {
         ])
     }
 
-    /// The digest of the state after this block, from a replay of its own.
-    pub(crate) fn digest(&self, number: u32) -> String {
-        if let Some(known) = self.digests.lock().unwrap().get(&number) {
-            return known.clone();
-        }
-        let (log, chain, last) = (self.foreign_log(), self.chain(), number.to_string());
-        let words = [
-            "replay",
-            "--block-log",
-            text(&log),
-            "--chain",
-            text(&chain),
-            "--json",
-        ];
-        let record = match number {
-            0 => return String::new(),
-            _ => cairn(words.into_iter().chain(["--exit-at-block", &last]))
-                .expect_code(0)
-                .json(),
-        };
-        assert_eq!(record["head"]["number"], number);
-        let found = digest(&record);
-        self.digests.lock().unwrap().insert(number, found.clone());
-        found
+    /// The state after this block, which is not 0, as a record shows it.
+    pub(crate) fn state(&self, number: u32) -> &Value {
+        let states = self.states.get_or_init(|| {
+            let text = fs::read_to_string(self.chain()).unwrap();
+            let spec = Arc::new(ChainSpec::from_json(&text).unwrap());
+            let states = judge::states(&self.foreign_log(), &spec, self.cases.path());
+            assert_eq!(states.len(), self.blocks as usize);
+            states
+        });
+        &states[number as usize - 1]
+    }
+
+    /// Blocks of the chain above the head that a run keeps, by its record.
+    pub(crate) fn reversible(&self, record: &Value) -> u32 {
+        let count = record["reversible_blocks"].as_u64().unwrap_or(0);
+        u32::try_from(count).unwrap()
     }
 }
 
 impl Form {
     /// The lines of a configuration.
     pub(crate) fn config(self) -> String {
-        format!(
-            "block-log-split = {}\nenable-block-log-compression = {}\n",
-            if self.split { 9999 } else { -1 },
-            u8::from(self.compressed)
-        )
+        let split = match (self.split, self.keep) {
+            (true, Some(keep)) => keep.to_string(),
+            (true, None) => "9999".to_owned(),
+            (false, _) => "-1".to_owned(),
+        };
+        let compressed = u8::from(self.compressed);
+        format!("block-log-split = {split}\nenable-block-log-compression = {compressed}\n")
     }
-}
-
-/// The digest in a run's record.
-pub(crate) fn digest(record: &Value) -> String {
-    record["state"]["digest"].as_str().unwrap().to_owned()
 }
 
 pub(crate) fn text(path: &Path) -> &str {

@@ -4,7 +4,6 @@ mod state;
 mod sync;
 mod undo;
 mod validation;
-mod workload;
 
 use crate::cli::BenchCommand;
 use crate::exit::{CommandError, ExitCode};
