@@ -30,6 +30,7 @@ pub mod replay;
 pub mod room;
 pub mod stats;
 mod step_back;
+mod unproven_tail;
 mod view;
 pub mod walk;
 pub mod writer;

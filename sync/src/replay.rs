@@ -24,6 +24,7 @@ use crate::pipeline::{
 use crate::preverify::{OnProgress, Preverification, Preverified, PreverifyError};
 use crate::stats::Meter;
 use crate::step_back::{Disputed, StartPoint, step_back};
+use crate::unproven_tail::prepare_for_unproven;
 use crate::writer::{ChainWriter, Contradiction, Ended, ProgressStyle, RunOptions, WriterError, WriterLoop};
 
 /// How to replay.
@@ -61,7 +62,8 @@ pub enum ReplayError {
     /// State and log belong to different chains.
     #[error(
         "the block log at {path} does not continue this state: block {number} has id {in_log} in the log and \
-         {in_state} in the state. Use another folder for this log, or the log that the state was made from"
+         {in_state} in the state. Use another folder for this log, or the log that the state was made from; or go back \
+         below the fork with `cairn state restore` (--to 0: to the beginning)"
     )]
     OtherChain {
         /// The log.
@@ -188,6 +190,9 @@ pub fn replay(
         _ => None,
     };
     let last = last_block(log, options.last_block);
+    if let Err(error) = prepare_for_unproven(&mut chain, log, last, context.plan.reduced_through) {
+        return (Some(chain), Err(ReplayError::Writer(Box::new(error))));
+    }
     meter.target.store(last, Relaxed);
     let (base, target) = way_in_bytes(log, chain.head().number + 1, last);
     meter.base_bytes.store(base, Relaxed);

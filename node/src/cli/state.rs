@@ -53,7 +53,8 @@ pub struct StateRestoreArgs {
     #[arg(short = 'd', long, value_name = "DIR")]
     pub data_dir: PathBuf,
 
-    /// Block number of the restore point; `cairn state info` lists them [default: the newest one]
+    /// Block number of the restore point; `cairn state info` lists them [default: the newest one]. 0 is the beginning: the
+    /// state is removed, with its restore points, and made again by the next run.
     #[arg(long, value_name = "NUMBER")]
     pub to: Option<u32>,
 

@@ -19,15 +19,21 @@ use crate::run::{FolderLock, present_layout};
 /// When there is no such restore point (usage), it is not usable, or the state is in use.
 pub fn execute(args: &StateRestoreArgs) -> Result<ExitCode, CommandError> {
     let data_dir = DataDir::new(&args.data_dir);
+    if args.to == Some(0) {
+        return begin_anew(&data_dir, args);
+    }
     let points = data_dir.restore_points();
     let list = points.list().map_err(anyhow::Error::new)?;
     let wanted = |point: &&RestorePoint| args.to.is_none_or(|number| number == point.number());
     let Some(point) = list.iter().rev().find(wanted) else {
         let there: Vec<_> = list.iter().map(|point| point.number().to_string()).collect();
         return Err(CommandError::usage(match (there.is_empty(), args.to) {
-            (true, _) => anyhow!("there is no restore point in {}", points.dir().display()),
+            (true, _) => anyhow!(
+                "there is no restore point in {}; --to 0 goes back to the beginning",
+                points.dir().display()
+            ),
             (false, number) => anyhow!(
-                "there is no restore point of block {} in {}, only of {}",
+                "there is no restore point of block {} in {}, only of {}; --to 0 goes back to the beginning",
                 number.unwrap_or_default(),
                 points.dir().display(),
                 there.join(" and ")
@@ -42,10 +48,32 @@ pub fn execute(args: &StateRestoreArgs) -> Result<ExitCode, CommandError> {
     })?;
     let cut = cut.map(|kept| (kept.first, kept.last));
     let id = point.head.map_or([0; 20], |head| head.id);
-    let before = before.map(|head| head.number);
+    tell(args, before.map(|head| head.number), (point.number(), id), cut)
+}
+
+/// Removes the state; the next run makes it again.
+fn begin_anew(data_dir: &DataDir, args: &StateRestoreArgs) -> Result<ExitCode, CommandError> {
+    let _lock = FolderLock::take(data_dir.root()).map_err(anyhow::Error::new)?;
+    let before = data_dir.read_state().ok().and_then(|store| store.head());
+    // First what the next run needs to begin with another chain; a state without a log is one that peers go on from.
+    let cut = match args.cut_log {
+        true => cut_log(data_dir, args, 0)?,
+        false => None,
+    };
+    data_dir.remove_state()?;
+    let cut = cut.map(|kept| (kept.first, kept.last));
+    tell(args, before.map(|head| head.number), (0, [0; 20]), cut)
+}
+
+fn tell(
+    args: &StateRestoreArgs,
+    before: Option<u32>,
+    (number, id): (u32, [u8; 20]),
+    cut: Option<(u32, u32)>,
+) -> Result<ExitCode, CommandError> {
     if args.json {
         output::json_line(&json!({
-            "head": { "number": point.number(), "id": hex::encode(id) },
+            "head": { "number": number, "id": hex::encode(id) },
             "head_before": before,
             "blocks_cut": cut,
         }))?;
@@ -61,8 +89,7 @@ pub fn execute(args: &StateRestoreArgs) -> Result<ExitCode, CommandError> {
             None => "the next run applies the block log from there on again".to_owned(),
         };
         output::text(&format!(
-            "state restored from {before} to block {} {}; {rest}\n",
-            point.number(),
+            "state restored from {before} to block {number} {}; {rest}\n",
             hex::encode(id)
         ))?;
     }

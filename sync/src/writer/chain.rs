@@ -153,6 +153,27 @@ impl ChainWriter {
         self.keeper.as_ref().map(Keeper::points)
     }
 
+    /// Blocks above this one are going to be applied before they are proven: the state is kept at it. At the head at
+    /// once, unless it is kept there already; else when it is reached, if it is a checkpoint.
+    ///
+    /// # Errors
+    /// When the head cannot be made durable.
+    pub fn keep_vouched(&mut self, number: u32) -> Result<(), WriterError> {
+        let (head, started) = (self.head().number, Instant::now());
+        let Some(keeper) = &mut self.keeper else {
+            return Ok(());
+        };
+        if number > head {
+            keeper.want(number);
+        } else if !keeper.has(number) {
+            self.commit()?;
+            if let Some(keeper) = &mut self.keeper {
+                keeper.keep(self.state.registers().store(), started);
+            }
+        }
+        Ok(())
+    }
+
     /// From now on no restore points are made.
     pub fn make_no_restore_points(&mut self) {
         self.keeper = None;
@@ -428,7 +449,8 @@ impl ChainWriter {
     /// Commits and keeps the state of the checkpoint that was just reached, if it is time.
     fn keep_restore_point(&mut self, IsLast(is_last): IsLast) -> Result<(), WriterError> {
         let started = Instant::now();
-        let due = |keeper: &Keeper| keeper.is_due(is_last, started);
+        let number = self.head().number;
+        let due = |keeper: &Keeper| keeper.is_due(number, is_last, started);
         if self.keeper.as_ref().is_some_and(due) {
             self.commit()?;
             if let Some(keeper) = &mut self.keeper {

@@ -21,6 +21,8 @@ const COST_OF_FAILURE: Duration = Duration::from_secs(3);
 pub(crate) struct Keeper {
     points: RestorePoints,
     last: Option<Attempt>,
+    /// A checkpoint at which one is made whatever it costs.
+    wanted: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -31,16 +33,32 @@ struct Attempt {
 
 impl Keeper {
     pub(crate) fn new(points: RestorePoints) -> Self {
-        Self { points, last: None }
+        Self {
+            points,
+            last: None,
+            wanted: None,
+        }
     }
 
     pub(crate) fn points(&self) -> &RestorePoints {
         &self.points
     }
 
+    /// Whether there is one of this block.
+    pub(crate) fn has(&self, number: u32) -> bool {
+        let list = self.points.list().unwrap_or_default();
+        list.iter().any(|point| point.number() == number)
+    }
+
+    /// One is made at this checkpoint, because blocks above it are applied before they are proven.
+    pub(crate) fn want(&mut self, checkpoint: u32) {
+        self.wanted = Some(checkpoint);
+    }
+
     /// Whether to make one at a checkpoint. At the last one of the list always: no other will come.
-    pub(crate) fn is_due(&self, last_checkpoint: bool, now: Instant) -> bool {
+    pub(crate) fn is_due(&self, checkpoint: u32, last_checkpoint: bool, now: Instant) -> bool {
         last_checkpoint
+            || self.wanted == Some(checkpoint)
             || self.last.as_ref().is_none_or(|last| {
                 now.saturating_duration_since(last.ended) >= last.cost.saturating_mul(COST_FACTOR)
             })
@@ -89,13 +107,16 @@ mod tests {
     fn the_next_one_waits_for_what_the_last_one_cost_but_the_last_checkpoint_does_not() {
         let mut keeper = Keeper::new(RestorePoints::in_dir("unused"));
         let now = Instant::now();
-        assert!(keeper.is_due(false, now), "the first checkpoint");
+        assert!(keeper.is_due(50, false, now), "the first checkpoint");
         keeper.last = Some(Attempt {
             ended: now,
             cost: Duration::from_millis(50),
         });
-        assert!(!keeper.is_due(false, now + Duration::from_millis(999)));
-        assert!(keeper.is_due(false, now + Duration::from_secs(1)));
-        assert!(keeper.is_due(true, now));
+        assert!(!keeper.is_due(100, false, now + Duration::from_millis(999)));
+        assert!(keeper.is_due(100, false, now + Duration::from_secs(1)));
+        assert!(keeper.is_due(100, true, now));
+        keeper.want(100);
+        assert!(keeper.is_due(100, false, now));
+        assert!(!keeper.is_due(150, false, now), "another one");
     }
 }

@@ -96,8 +96,9 @@ impl fmt::Display for Verdict {
                 f,
                 "Block did not match checkpoint: the chain of checkpoint [{number},{id}] ({origin}) has {found} as block \
                  {below}, this node's head is {trusted}: the node is on another chain than the checkpoint. If the \
-                 checkpoint is right, go back below the fork (`cairn state restore --cut-log`) or begin again in an \
-                 empty folder"
+                 checkpoint is right, go back below the fork with `cairn state restore --cut-log`: to the newest restore \
+                 point, or with --to NUMBER to another one, with --to 0 to the beginning. The blocks that are cut off \
+                 the log are kept beside it"
             ),
         }
     }
