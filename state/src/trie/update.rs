@@ -288,9 +288,8 @@ impl Subtrie {
         }
     }
 
-    /// Puts an interior node in the place of a leaf, and the leaf below it.
+    /// Puts an interior node in the place of a leaf, and the leaf below it. The changes reach what is deeper.
     fn put_above(&mut self, place: Place, leaf: u32, depth: usize, range: Range, work: &mut Scratch) {
-        work.stats.touch(depth);
         let side = usize::from(scheme::bit(&self.leaves.get(leaf).path, depth));
         let (mut children, mut hashes) = ([Ref::EMPTY; 2], [0; 64]);
         children[side] = Ref::leaf(leaf);
