@@ -1,18 +1,14 @@
 //! Held blocks and their branches.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use cairn_chain::{AccountName, BlockId};
 
 use super::refused::Refused;
 use super::unlinked::Unlinked;
-
-/// Linked blocks beside the main branch that are held: as many as the main branch may have.
-pub const MAX_SIDE_BLOCKS: usize = 10_000;
-/// Bytes that they may have.
-pub const MAX_SIDE_BYTES: usize = 256 << 20;
+use super::votes::Votes;
 
 /// How the reason of a block begins that continues a refused one.
 const CONTINUES: &str = "it continues a refused block";
@@ -58,9 +54,10 @@ pub struct Route {
 pub(super) struct Held<B> {
     pub(super) block: B,
     /// Counts the blocks in the order in which they were linked.
-    arrival: u64,
-    /// It was part of the main branch once, so that it is valid, and it counts for what is irreversible.
-    pub(super) votes: bool,
+    pub(super) arrival: u64,
+    /// It was part of the main branch once, so that it is valid, and it counts for what is irreversible: its place in the
+    /// order of such blocks.
+    pub(super) vote: Option<u64>,
 }
 
 /// A place in the order of preference: the higher block, of equally high ones the one that came first.
@@ -72,15 +69,16 @@ pub struct ForkDatabase<B> {
     pub(super) root: BlockId,
     pub(super) held: HashMap<BlockId, Held<B>>,
     ranks: BTreeSet<Rank>,
+    /// Each held block behind its parent: what continues a block is found without a look at all others.
+    children: BTreeSet<(BlockId, BlockId)>,
     /// Blocks behind the root, ascending.
     pub(super) main: VecDeque<BlockId>,
     unlinked: Unlinked<B>,
     refused: Refused,
     arrivals: u64,
     main_bytes: usize,
-    side_bytes: usize,
-    /// The highest applied block of each witness.
-    pub(super) newest: HashMap<AccountName, BlockId>,
+    pub(super) side_bytes: usize,
+    pub(super) votes: Votes,
 }
 
 impl<B: ForkBlock> ForkDatabase<B> {
@@ -90,13 +88,14 @@ impl<B: ForkBlock> ForkDatabase<B> {
             root,
             held: HashMap::new(),
             ranks: BTreeSet::new(),
+            children: BTreeSet::new(),
             main: VecDeque::new(),
             unlinked: Unlinked::default(),
             refused: Refused::default(),
             arrivals: 0,
             main_bytes: 0,
             side_bytes: 0,
-            newest: HashMap::new(),
+            votes: Votes::default(),
         }
     }
 
@@ -191,6 +190,7 @@ impl<B: ForkBlock> ForkDatabase<B> {
         while let Some(block) = ready.pop() {
             let id = block.id();
             ready.extend(self.unlinked.take_children(&id));
+            self.children.insert((block.previous(), id));
             self.side_bytes += block.bytes();
             let arrival = self.arrivals;
             self.arrivals += 1;
@@ -198,13 +198,17 @@ impl<B: ForkBlock> ForkDatabase<B> {
             let held = Held {
                 block,
                 arrival,
-                votes: false,
+                vote: None,
             };
             self.held.insert(id, held);
         }
-        if self.side_len() > MAX_SIDE_BLOCKS || self.side_bytes > MAX_SIDE_BYTES {
-            self.make_room();
-        }
+        self.bound_side_branches();
+    }
+
+    /// The held blocks whose parent is this one.
+    pub(super) fn children(&self, of: BlockId) -> impl Iterator<Item = BlockId> {
+        let all = (of, BlockId([0; 20]))..=(of, BlockId([0xff; 20]));
+        self.children.range(all).map(|(_, child)| *child)
     }
 
     /// The block to go to: the highest, if it is higher than the head.
@@ -231,14 +235,13 @@ impl<B: ForkBlock> ForkDatabase<B> {
         let head = self.head();
         let Some(held) = self.held.get_mut(id) else { return };
         debug_assert_eq!(held.block.previous(), head);
-        held.votes |= votes;
-        let (witness, bytes) = (held.block.witness(), held.block.bytes());
+        if votes && held.vote.is_none() {
+            held.vote = Some(self.votes.cast(held.block.witness(), *id));
+        }
+        let bytes = held.block.bytes();
         self.side_bytes -= bytes;
         self.main_bytes += bytes;
         self.main.push_back(*id);
-        if votes {
-            self.note_vote(witness, *id);
-        }
     }
 
     /// The head of the main branch was taken back; the block is still held.
@@ -257,27 +260,13 @@ impl<B: ForkBlock> ForkDatabase<B> {
         if self.is_on_main(id) {
             return None;
         }
-        let culprit = self.remove(id)?;
         let inherited = inherited(id, reason);
+        let mut gone = self.remove_branch(*id).into_iter();
+        let culprit = gone.next()?;
         self.refused.insert(*id, reason.into());
-        let mut gone = HashSet::from([*id]);
-        // Parents come before their children.
-        let higher: Vec<BlockId> = self
-            .ranks
-            .range((id.number() + 1, Reverse(u64::MAX), BlockId::ZERO)..)
-            .map(|(_, _, id)| *id)
-            .collect();
-        for id in higher {
-            if self
-                .get(&id)
-                .is_some_and(|block| gone.contains(&block.previous()))
-            {
-                self.remove(&id);
-                self.refused.insert(id, Arc::clone(&inherited));
-                gone.insert(id);
-            }
+        for block in gone {
+            self.refused.insert(block.id(), Arc::clone(&inherited));
         }
-        self.recount();
         Some(culprit)
     }
 
@@ -300,72 +289,53 @@ impl<B: ForkBlock> ForkDatabase<B> {
     /// and forks that do not go through it die.
     pub fn advance(&mut self, number: u32) -> Vec<B> {
         let mut irreversible = Vec::new();
-        let had_sides = self.side_len() > 0;
         while self.root.number() < number
             && let Some(id) = self.main.pop_front()
         {
+            let dead: Vec<BlockId> = self
+                .children(self.root)
+                .filter(|sibling| *sibling != id)
+                .collect();
+            for sibling in dead {
+                self.remove_branch(sibling);
+            }
             self.root = id;
-            if let Some(held) = self.held.remove(&id) {
-                self.ranks.remove(&(id.number(), Reverse(held.arrival), id));
+            if let Some(held) = self.take_out(&id) {
                 self.main_bytes -= held.block.bytes();
                 irreversible.push(held.block);
             }
         }
-        if irreversible.is_empty() {
-            return irreversible;
+        if !irreversible.is_empty() {
+            self.unlinked.drop_through(self.root.number());
         }
-        if had_sides {
-            self.drop_dead_forks();
-            self.recount();
-        } else {
-            self.newest.retain(|_, id| self.held.contains_key(id));
-        }
-        self.unlinked.drop_through(self.root.number());
         irreversible
     }
 
-    fn drop_dead_forks(&mut self) {
-        let mut alive = HashSet::from([self.root]);
-        let ids: Vec<BlockId> = self.ranks.iter().map(|(_, _, id)| *id).collect();
-        for id in ids {
-            let parent = self.get(&id).map(ForkBlock::previous);
-            if parent.is_some_and(|parent| alive.contains(&parent)) {
-                alive.insert(id);
-            } else {
-                self.remove(&id);
-            }
+    /// Takes a block out that is not on the main branch, with all that continue it. Parents come before their children.
+    fn remove_branch(&mut self, id: BlockId) -> Vec<B> {
+        let (mut waiting, mut gone) = (VecDeque::from([id]), Vec::new());
+        while let Some(id) = waiting.pop_front() {
+            waiting.extend(self.children(id));
+            gone.extend(self.remove(&id));
         }
-    }
-
-    /// Lets go of the tips beside the main branch that have been here longest, until an eighth of the room is free. A
-    /// branch that is longer than the main one stays: it is about to be tried.
-    fn make_room(&mut self) {
-        let winner = self.longer().and_then(|id| self.route(&id));
-        let winner: HashSet<BlockId> =
-            winner.map_or_else(HashSet::new, |route| route.branch.into_iter().collect());
-        let mut tips: Vec<(u64, BlockId)> = Vec::new();
-        while self.side_len() > MAX_SIDE_BLOCKS / 8 * 7 || self.side_bytes > MAX_SIDE_BYTES / 8 * 7 {
-            if tips.is_empty() {
-                let parents: HashSet<BlockId> =
-                    self.held.values().map(|held| held.block.previous()).collect();
-                let is_tip =
-                    |id: &BlockId| !parents.contains(id) && !self.is_on_main(id) && !winner.contains(id);
-                let held = self.held.iter().filter(|(id, _)| is_tip(id));
-                tips = held.map(|(id, held)| (held.arrival, *id)).collect();
-                tips.sort_unstable_by(|left, right| right.cmp(left));
-            }
-            let Some((_, oldest)) = tips.pop() else { break };
-            self.remove(&oldest);
-        }
-        self.recount();
+        gone
     }
 
     /// Takes a block out that is not on the main branch.
-    fn remove(&mut self, id: &BlockId) -> Option<B> {
-        let held = self.held.remove(id)?;
-        self.ranks.remove(&(id.number(), Reverse(held.arrival), *id));
+    pub(super) fn remove(&mut self, id: &BlockId) -> Option<B> {
+        let held = self.take_out(id)?;
         self.side_bytes -= held.block.bytes();
         Some(held.block)
+    }
+
+    fn take_out(&mut self, id: &BlockId) -> Option<Held<B>> {
+        let held = self.held.remove(id)?;
+        self.ranks.remove(&(id.number(), Reverse(held.arrival), *id));
+        self.children.remove(&(held.block.previous(), *id));
+        if let Some(cast) = held.vote {
+            self.votes.withdraw(&held.block.witness(), *id, cast);
+        }
+        Some(held)
     }
 
     #[cfg(test)]

@@ -16,11 +16,13 @@
 
 mod database;
 mod refused;
+mod room;
 #[cfg(test)]
 mod tests;
 mod unlinked;
 mod votes;
 
-pub use database::{ForkBlock, ForkDatabase, MAX_SIDE_BLOCKS, MAX_SIDE_BYTES, Push, Route};
+pub use database::{ForkBlock, ForkDatabase, Push, Route};
 pub use refused::MAX_REFUSED;
+pub use room::{MAX_SIDE_BLOCKS, MAX_SIDE_BYTES};
 pub use unlinked::{MAX_UNLINKED_BLOCKS, MAX_UNLINKED_BYTES};

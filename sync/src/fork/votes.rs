@@ -1,33 +1,60 @@
 //! Which block is irreversible.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+
 use cairn_chain::{AccountName, BlockId};
 use cairn_rules::Finality;
 
 use super::database::{ForkBlock, ForkDatabase};
 
+/// A block in the order of preference: the higher one, of equally high ones the one that was applied first.
+type Ballot = (u32, Reverse<u64>, BlockId);
+
+/// The applied blocks of each witness.
+#[derive(Debug, Default)]
+pub(super) struct Votes {
+    by_witness: HashMap<AccountName, BTreeSet<Ballot>>,
+    cast: u64,
+}
+
+impl Votes {
+    /// A witness has made a block that was applied. Gives its place in the order of such blocks.
+    pub(super) fn cast(&mut self, witness: AccountName, id: BlockId) -> u64 {
+        let cast = self.cast;
+        self.cast += 1;
+        let ballot = (id.number(), Reverse(cast), id);
+        self.by_witness.entry(witness).or_default().insert(ballot);
+        cast
+    }
+
+    /// The block is gone.
+    pub(super) fn withdraw(&mut self, witness: &AccountName, id: BlockId, cast: u64) {
+        let Some(ballots) = self.by_witness.get_mut(witness) else {
+            return;
+        };
+        ballots.remove(&(id.number(), Reverse(cast), id));
+        if ballots.is_empty() {
+            self.by_witness.remove(witness);
+        }
+    }
+
+    /// The highest applied block of a witness.
+    fn newest(&self, witness: &AccountName) -> Option<&BlockId> {
+        newest(self.by_witness.get(witness)?)
+    }
+
+    /// That of each witness.
+    fn all_newest(&self) -> impl Iterator<Item = &BlockId> {
+        self.by_witness.values().filter_map(newest)
+    }
+}
+
+fn newest(ballots: &BTreeSet<Ballot>) -> Option<&BlockId> {
+    ballots.last().map(|(_, _, id)| id)
+}
+
 impl<B: ForkBlock> ForkDatabase<B> {
-    /// A witness has made a block that was applied.
-    pub(super) fn note_vote(&mut self, witness: AccountName, id: BlockId) {
-        let newest = self.newest.entry(witness).or_insert(id);
-        if id.number() > newest.number() {
-            *newest = id;
-        }
-    }
-
-    /// Counts anew, after blocks have gone that may have been somebody's newest.
-    pub(super) fn recount(&mut self) {
-        let newest = std::mem::take(&mut self.newest);
-        let voting = self.held.values().filter(|held| held.votes);
-        let mut votes: Vec<(AccountName, BlockId)> = voting
-            .map(|held| (held.block.witness(), held.block.id()))
-            .collect();
-        // Of two blocks of one witness at one height the one stays that was counted before.
-        votes.sort_unstable_by_key(|(witness, id)| (id.number(), newest.get(witness) != Some(id), *id));
-        for (witness, id) in votes {
-            self.note_vote(witness, id);
-        }
-    }
-
     /// The number up to which the main branch is irreversible; never below the root.
     ///
     /// As in hived the newest block of a witness, whatever branch it is on, is its vote for that block and all its
@@ -38,12 +65,12 @@ impl<B: ForkBlock> ForkDatabase<B> {
         let (mut votes, needed): (Vec<u32>, usize) = match finality {
             Finality::Depth(depth) => return self.head().number().saturating_sub(*depth).max(root),
             Finality::Votes { witnesses, needed } => {
-                let newest = witnesses.iter().filter_map(|witness| self.newest.get(witness));
+                let newest = witnesses.iter().filter_map(|witness| self.votes.newest(witness));
                 (newest.map(|id| self.fork_point(id)).collect(), *needed)
             }
             Finality::Producers { needed, within } => {
                 let oldest = self.head().number().saturating_sub(*within);
-                let newest = self.newest.values().filter(|id| id.number() > oldest);
+                let newest = self.votes.all_newest().filter(|id| id.number() > oldest);
                 (newest.map(|id| self.fork_point(id)).collect(), *needed)
             }
         };
