@@ -58,6 +58,8 @@ impl IdentityState {
                 .map_err(|stop| stop.at(number))?;
             self.check_turn(slot, block.header.witness)
                 .map_err(|stop| stop.at(number))?;
+            self.check_voted_size(decoded.bytes().len())
+                .map_err(|stop| stop.at(number))?;
         }
         self.note_header(&block.header, number, keys.is_some())
             .map_err(|stop| stop.at(number))?;

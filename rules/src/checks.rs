@@ -41,6 +41,11 @@ pub enum Undecided {
     /// The witness was absent so long that hived may have switched it off (hardforks 14 to 20), while its key in state
     /// is set.
     IdleWitness,
+    /// A block above 64 KiB: how large it may be is the median of the scheduled witnesses' votes, and who is scheduled depends
+    /// on stake.
+    BlockSize,
+    /// A proposal that has ended was needed: hived may have removed it.
+    EndedProposal,
     /// Hardfork 20 multiplies the creation fee of the scheduled witnesses by 30; who they are depends on stake.
     ScheduledCreationFee,
 }
@@ -72,6 +77,8 @@ impl Undecided {
             Self::SubsidisedClaim => "claim_account without fee: subsidised slots need stake",
             Self::Slot => "slot of the block: the schedule needs stake",
             Self::IdleWitness => "witness may have been switched off for missing blocks: needs the schedule",
+            Self::BlockSize => "size of a block above 64 KiB: the scheduled witnesses' votes need stake",
+            Self::EndedProposal => "an ended proposal was needed, which may have been removed",
             Self::ScheduledCreationFee => "hardfork 20: creation fee of the scheduled witnesses needs stake",
         }
     }

@@ -70,7 +70,7 @@ pub enum BlockFault {
         /// Time of the block.
         found: Time,
     },
-    /// It is too large.
+    /// It is too large: for any block, or for the scheduled witnesses.
     #[error("it has {found} bytes, at most {limit} are allowed")]
     Size {
         /// Most bytes.

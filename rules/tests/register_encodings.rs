@@ -9,8 +9,8 @@ use cairn_rules::registers::{
     AccountCore, ActiveAuthority, Comment, CommentFlags, DeclinedVotingRequest, Feed, Fields, Globals,
     HardforkState, JsonMetadata, MinedWork, Mining, OwnerAuthority, OwnerHistory, OwnerHistoryEntry, Parent,
     PostingAuthority, PostingJsonMetadata, PostingTimes, Proposal, ProposalVotes, Record,
-    RecoveryAccountChange, RecoveryRequest, ReferenceBlock, StoredSchedule, Witness, WitnessActivity,
-    WitnessByIndex, WitnessUrl, WitnessVotes, WitnessWork, canonical_authority,
+    RecoveryAccountChange, RecoveryRequest, ReferenceBlock, StoredSchedule, VotedBlockSizes, Witness,
+    WitnessActivity, WitnessByIndex, WitnessUrl, WitnessVotes, WitnessWork, canonical_authority,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -71,6 +71,7 @@ fn all_have_one_encoding(bytes: &[u8]) {
     one_encoding::<HardforkState>(bytes);
     one_encoding::<Mining>(bytes);
     one_encoding::<MinedWork>(bytes);
+    one_encoding::<VotedBlockSizes>(bytes);
     let _ = decode::<StoredSchedule>(bytes);
 }
 

@@ -5,13 +5,16 @@ use cairn_chain::{AccountName, HeaderExtension, MAX_BLOCK_SIZE, PublicKey, Signe
 use super::unplaced::HeaderStop;
 use crate::checks::Undecided;
 use crate::error::BlockFault;
-use crate::registers::{TableError, Witness, WitnessActivity};
+use crate::registers::{TableError, VotedBlockSizes, Witness, WitnessActivity};
 use crate::schedule::{Missed, Schedule, Slot, SlotCheck};
 use crate::signatures::RecoveredKeys;
 use crate::state::IdentityState;
 
 /// Blocks without which a witness that misses a slot is switched off, in hardforks 14 to 19: a day's.
 const IDLE_BLOCKS: u32 = 28_800;
+
+/// No witness can vote for smaller blocks.
+const LEAST_VOTED_SIZE: usize = 65_536;
 
 impl IdentityState {
     /// What holds in both modes: link, time, size.
@@ -37,6 +40,22 @@ impl IdentityState {
                 found: size,
             }
             .into());
+        }
+        Ok(())
+    }
+
+    /// Since hardfork 12 it is no larger than the scheduled witnesses want, as far as that is known.
+    pub(super) fn check_voted_size(&mut self, size: usize) -> Result<(), HeaderStop> {
+        if size <= LEAST_VOTED_SIZE || self.memory.globals.hardfork < 12 {
+            return Ok(());
+        }
+        let Some(voted) = self.tables.read::<VotedBlockSizes>(())? else {
+            self.checks.undecided(Undecided::BlockSize);
+            return Ok(());
+        };
+        let limit = voted.limit();
+        if size > limit {
+            return Err(BlockFault::Size { limit, found: size }.into());
         }
         Ok(())
     }

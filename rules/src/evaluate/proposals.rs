@@ -4,6 +4,7 @@ use cairn_chain::ProposalOption;
 use cairn_chain::operations::{CreateProposal, RemoveProposal, UpdateProposal, UpdateProposalVotes};
 
 use super::{Evaluated, Evaluator, no_comment};
+use crate::checks::Undecided;
 use crate::error::OperationFault;
 use crate::registers::{Comment, CommentId, Proposal, ProposalVotes};
 
@@ -49,6 +50,7 @@ impl Evaluator<'_> {
                 .into());
             }
             self.proposal_comment_exists(&proposal, op.permlink.as_bytes())?;
+            self.note_ended(&proposal);
         }
         for extension in &op.extensions {
             if let ProposalOption::EndDate(end) = extension {
@@ -56,6 +58,13 @@ impl Evaluator<'_> {
             }
         }
         Ok(self.tables.write(op.proposal_id, &proposal)?)
+    }
+
+    /// In full validation: a proposal that was needed may not be there any more.
+    fn note_ended(&mut self, proposal: &Proposal) {
+        if self.full && proposal.end_date <= self.now() {
+            self.checks.undecided(Undecided::EndedProposal);
+        }
     }
 
     /// Removes those of the given proposals that are the owner's; hived passes the others over too.
@@ -76,7 +85,10 @@ impl Evaluator<'_> {
         }
         let mut votes = self.tables.read::<ProposalVotes>(&op.voter)?.unwrap_or_default();
         for id in &op.proposal_ids {
-            if self.tables.has::<Proposal>(*id)? {
+            if let Some(proposal) = self.tables.read::<Proposal>(*id)? {
+                if self.hardfork() >= 28 {
+                    self.note_ended(&proposal);
+                }
                 if op.approve {
                     votes.add(*id);
                 } else {

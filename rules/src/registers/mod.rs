@@ -13,6 +13,7 @@
 
 mod account;
 mod authority;
+mod block_size;
 mod comment;
 mod declined_voting;
 mod fields;
@@ -35,6 +36,7 @@ pub use account::AccountCore;
 pub use authority::{
     ActiveAuthority, OwnerAuthority, PostingAuthority, StoredAuthority, canonical_authority,
 };
+pub use block_size::VotedBlockSizes;
 pub use comment::{Comment, CommentFlags, CommentId, Parent};
 pub use declined_voting::DeclinedVotingRequest;
 pub use fields::{CorruptValue, Fields};
@@ -140,6 +142,8 @@ pub enum GlobalField {
     Mining = 2,
     /// [`StoredSchedule`].
     Schedule = 3,
+    /// [`VotedBlockSizes`].
+    VotedBlockSizes = 4,
 }
 
 /// A kind of register: how its key is made and its value encoded.

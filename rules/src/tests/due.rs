@@ -4,6 +4,7 @@ use cairn_chain::operations::{CreateProposal, DeclineVotingRights, UpdateProposa
 use cairn_chain::{Asset, Operation, Text, Time};
 
 use super::world::{World, name};
+use crate::checks::Undecided;
 use crate::registers::{Proposal, ProposalVotes};
 
 /// After the first expiry of governance votes of all.
@@ -50,6 +51,27 @@ fn proposals_are_numbered_from_0() {
     );
     world.hardfork(27);
     world.does(&votes("carol", 2..3));
+}
+
+#[test]
+fn a_vote_for_a_proposal_that_has_ended_is_taken_and_counted() {
+    let mut world = with_proposals(28, 2);
+    let counted = |world: &World| {
+        world
+            .state
+            .checks()
+            .undecided
+            .get(&Undecided::EndedProposal)
+            .copied()
+    };
+    world.does(&votes("carol", 0..2));
+    assert_eq!(counted(&world), None);
+    world.time(NOW + 1);
+    world.does(&votes("bob", 0..2));
+    assert_eq!(counted(&world), Some(2));
+    world.hardfork(27);
+    world.does(&votes("bob", 0..2));
+    assert_eq!(counted(&world), Some(2), "before hardfork 28 it does not matter");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! hardfork the test sets; where the expectation comes from is the rule of the protocol that each test names.
 
 mod accounts;
+mod block_size;
 mod comments;
 mod due;
 mod hardforks;

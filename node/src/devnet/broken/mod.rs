@@ -188,7 +188,17 @@ pub(super) fn seal(
         }
         Rule::BlockSize => {
             let large = large();
-            draft.add((0..if broken { 38 } else { 34 }).map(|_| &large), &stage);
+            // The witnesses want no more than 128 KiB.
+            draft.add((0..if broken { 38 } else { 1 }).map(|_| &large), &stage);
+        }
+        Rule::VotedBlockSize if draft.number < 64 => {
+            return Err(cannot(
+                "the size that the witnesses vote for is known from block 64 on",
+            ));
+        }
+        Rule::VotedBlockSize => {
+            let large = large();
+            draft.add((0..if broken { 3 } else { 1 }).map(|_| &large), &stage);
         }
         Rule::WitnessTurn if broken => {
             let (witness, key) = surroundings

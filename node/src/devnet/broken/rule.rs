@@ -47,6 +47,7 @@ rules! {
     Link "link" "The block names another block as the one before."
     TimeAfterParent "time-after-parent" "The block has the time of the block before."
     BlockSize "block-size" "The block has more than 2 MiB."
+    VotedBlockSize "voted-block-size" "The block is larger than the scheduled witnesses want: 128 KiB."
     SlotBegun "slot-begun" "The block is made one second after the block before, in the same slot."
     WitnessExists "witness-exists" "The block is made by an account that is no witness."
     WitnessKey "witness-key" "A stranger's key signs the block."

@@ -16,7 +16,14 @@ impl Planner {
         while drafts.count() < TRANSACTIONS {
             let mut signers = Signers::default();
             self.accounts.sign_active(INITMINER, &mut signers);
-            let operations = vec![Planned::LargeJson { account: INITMINER }; OPERATIONS];
+            let mut operations = vec![Planned::LargeJson { account: INITMINER }; OPERATIONS];
+            if number == 2 && drafts.count() == 0 {
+                // Else such blocks would be too large as soon as the vote counts.
+                operations[0] = Planned::WantLargeBlocks {
+                    witness: INITMINER,
+                    key: 0,
+                };
+            }
             drafts.push(operations, signers, &mut self.rng);
         }
         drafts.list

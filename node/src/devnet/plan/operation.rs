@@ -129,4 +129,9 @@ pub(in super::super) enum Planned {
         witness: u32,
         key: u32,
     },
+    /// A witness votes for blocks as large as can be.
+    WantLargeBlocks {
+        witness: u32,
+        key: u32,
+    },
 }

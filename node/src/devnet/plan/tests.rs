@@ -103,7 +103,9 @@ fn accounts_exist_before_anything_names_them_and_are_created_once() {
             Planned::Custom { account }
             | Planned::CustomJson { account, .. }
             | Planned::LargeJson { account } => vec![account],
-            Planned::FeedPublish { witness } | Planned::WitnessUpdate { witness, .. } => vec![witness],
+            Planned::FeedPublish { witness }
+            | Planned::WitnessUpdate { witness, .. }
+            | Planned::WantLargeBlocks { witness, .. } => vec![witness],
             Planned::WitnessSetProperties { witness, .. } => vec![witness],
             Planned::Proxy { account, to } => [Some(account), to].into_iter().flatten().collect(),
             Planned::RecoverAccount { account, .. } => vec![account],

@@ -134,7 +134,10 @@ impl Writer<'_> {
             } => {
                 self.witness_set_properties(witness, key, new_key);
             }
-            Planned::WitnessUpdate { witness, key } => self.witness_update(witness, key),
+            Planned::WitnessUpdate { witness, key } => self.witness_update(witness, key, 131_072),
+            Planned::WantLargeBlocks { witness, key } => {
+                self.witness_update(witness, key, cairn_chain::MAX_BLOCK_SIZE as u32);
+            }
         }
     }
 
@@ -282,7 +285,7 @@ impl Writer<'_> {
         self.put(&Operation::Transfer(operation));
     }
 
-    fn witness_update(&mut self, witness: u32, key: u32) {
+    fn witness_update(&mut self, witness: u32, key: u32, maximum_block_size: u32) {
         let url = text::url(&mut self.rng);
         let hbd_interest_rate = self.rng.between(0, 20) as u16 * 100;
         self.put(&Operation::WitnessUpdate(op::WitnessUpdate {
@@ -291,7 +294,7 @@ impl Writer<'_> {
             block_signing_key: self.public(witness, Role::Block, key),
             props: op::ChainProperties {
                 account_creation_fee: FeeAsset::hive(0),
-                maximum_block_size: 131_072,
+                maximum_block_size,
                 hbd_interest_rate,
             },
             fee: Asset::hive(0),
