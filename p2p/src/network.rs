@@ -199,14 +199,19 @@ impl NetworkHandle {
     /// kept in [`NetworkConfig::ban_file`].
     pub async fn ban(&self, peer: PeerId, base: Duration, reason: impl Into<String> + Send) {
         let reason = reason.into();
-        let ban = self.context().bans.ban(peer, base, &reason);
-        tracing::warn!(
-            target: "p2p",
-            %peer,
-            "Banned peer for {} s (offence {}): {reason}",
-            ban.remaining.as_secs_f64().ceil(),
-            ban.offences
-        );
+        let (ban, held) = self.context().bans.ban(peer, base, &reason);
+        if held {
+            // What it had sent before it was banned: there may be thousands of blocks.
+            tracing::debug!(target: "p2p", %peer, "Peer is banned already: {reason}");
+        } else {
+            tracing::warn!(
+                target: "p2p",
+                %peer,
+                "Banned peer for {} s (offence {}): {reason}",
+                ban.remaining.as_secs_f64().ceil(),
+                ban.offences
+            );
+        }
         let saving = tokio::spawn(self.context().bans.clone().save_for_certain());
         self.context()
             .disconnect(peer, GoodbyeReason::Banned, Some(reason))

@@ -41,11 +41,15 @@ impl LogLimit {
 
     /// How many lines were held back in a window that is over, once.
     pub(crate) fn suppressed(&mut self, now: Instant) -> Option<u64> {
-        let began = self.began.filter(|began| self.is_over(*began, now))?;
+        self.began.filter(|began| self.is_over(*began, now))?;
+        self.held_back()
+    }
+
+    /// How many lines were held back, without waiting for the window's end: nobody comes any more to tell it then.
+    pub(crate) fn held_back(&mut self) -> Option<u64> {
         if self.suppressed == 0 {
             return None;
         }
-        debug_assert!(began <= now);
         self.began = None;
         Some(std::mem::take(&mut self.suppressed))
     }
@@ -82,6 +86,14 @@ mod tests {
         assert_eq!(limit.suppressed(now + window), None, "told once");
         assert!(limit.admit(now + window));
         assert_eq!(limit.suppressed(now + 3 * window), None, "nothing was held back");
+        let later = now + 4 * window;
+        assert_eq!((0..15).filter(|_| limit.admit(later)).count(), 10);
+        assert_eq!(
+            limit.held_back(),
+            Some(5),
+            "the window is not over, and nobody waits for it"
+        );
+        assert_eq!(limit.held_back(), None);
     }
 
     #[test]

@@ -333,9 +333,10 @@ fn start(
     if head.number > 0 {
         tracing::info!(
             target: "replay",
-            "Resume of replaying. Last applied block: {}; resuming at {needed} from block log {}",
+            "Resume of replaying. Last applied block: {}; resuming at {needed} from block log {}, {} blocks ahead",
             head.number,
-            log.path().display()
+            log.path().display(),
+            log_head.saturating_sub(head.number)
         );
     }
     Ok(None)

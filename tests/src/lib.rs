@@ -1,9 +1,13 @@
 //! What the end-to-end tests share: the built binary, the data of the Hive project, folders and processes.
 
+pub mod chains;
+mod clock;
 mod devnet;
+mod preload;
 mod small_disk;
 pub mod zoo;
 
+pub use clock::TurnedClock;
 pub use devnet::{Devnet, free_port};
 pub use small_disk::SmallDisk;
 

@@ -82,13 +82,15 @@ impl BanList {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bans a peer from now on, for `base` or longer if it offends again; gives the ban that holds then.
-    /// [`save`](Self::save) must follow.
-    pub(crate) fn ban(&self, peer: PeerId, base: Duration, reason: &str) -> Ban {
+    /// Bans a peer from now on, for `base` or longer if it offends again; gives the ban that holds then, and whether one for
+    /// an offence did before. [`save`](Self::save) must follow.
+    pub(crate) fn ban(&self, peer: PeerId, base: Duration, reason: &str) -> (Ban, bool) {
         let mut state = self.lock();
         state.unsaved = true;
         let now = SystemTime::now();
-        state.record.ban(peer, base, reason, now).shown(peer, now)
+        let present = state.record.get(&peer);
+        let held = present.is_some_and(|entry| entry.holds(now) && entry.offences > 0);
+        (state.record.ban(peer, base, reason, now).shown(peer, now), held)
     }
 
     /// Turns a peer away for a time that is no punishment: it is not remembered as an offence, and not kept on disk.

@@ -16,8 +16,11 @@ fn bans_end_and_the_longer_one_holds() {
     let bans = BanList::load(None);
     let peer = PeerId::random();
     assert_eq!(bans.get(&peer), None);
-    bans.ban(peer, MINUTE, "first");
-    bans.ban(peer, Duration::from_secs(1), "second");
+    assert!(!bans.ban(peer, MINUTE, "first").1);
+    assert!(
+        bans.ban(peer, Duration::from_secs(1), "second").1,
+        "it held already"
+    );
     assert_eq!(bans.get(&peer).unwrap().reason, "first");
     assert_eq!(bans.all().len(), 1);
     assert!(bans.unban(&peer) && !bans.unban(&peer));
@@ -108,7 +111,7 @@ fn bans_survive_a_restart() {
     assert!(ban.remaining <= MINUTE && ban.remaining > MINUTE / 2);
     assert_eq!(bans.all().len(), 1, "{:?}", bans.all());
     // The offence whose ban is over is remembered.
-    assert_eq!(bans.ban(gone, MINUTE, "again").offences, 2);
+    assert_eq!(bans.ban(gone, MINUTE, "again").0.offences, 2);
     assert!(bans.unban(&peer));
     bans.save();
     let bans = list();

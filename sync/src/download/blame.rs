@@ -112,6 +112,17 @@ impl Blame {
             .unwrap_or(0)
     }
 
+    fn tell_suppressed(&mut self, count: impl Fn(&mut LogLimit) -> Option<u64>) {
+        for (limit, what) in [
+            (&mut self.refused_lines, "refused blocks"),
+            (&mut self.aside_lines, "blocks that are not used"),
+        ] {
+            if let Some(count) = count(limit) {
+                tracing::warn!(target: "sync", "suppressed {} lines about {what}", grouped(count));
+            }
+        }
+    }
+
     fn is_asked_of_others(&self, number: u32) -> bool {
         let offers = self.network.peers();
         // At the head of the network the one who announces a block is the first to have it, and the others are not late.
@@ -137,8 +148,10 @@ impl Rejected for Blame {
         self.shared.note_unused(Unused {
             peer: Arc::clone(peer),
             number,
-            ids: id.into_iter().collect(),
+            id,
+            missing: None,
             refused: true,
+            early: false,
         });
         if again && !rejection.next_of_head {
             return false; // What it had sent behind the block in dispute.
@@ -198,18 +211,21 @@ impl Rejected for Blame {
         let Origin::Peer(peer) = block.origin else {
             return false;
         };
-        let (mut ids, text) = (vec![id], reason_text(why));
-        if let SetAside::Unlinked { previous } = *why {
-            ids.push(previous);
-        }
+        let text = reason_text(why);
+        let missing = match *why {
+            SetAside::Unlinked { previous } => Some(previous),
+            SetAside::DeadFork { .. } | SetAside::FromTheFuture { .. } => None,
+        };
         if self.aside_lines.admit(Instant::now()) {
             tracing::warn!(target: "sync", "block {number} from {peer} is not used: {text}");
         }
         self.shared.note_unused(Unused {
             peer: Arc::clone(peer),
             number,
-            ids,
+            id: Some(id),
+            missing,
             refused: false,
+            early: matches!(why, SetAside::FromTheFuture { .. }),
         });
         false
     }
@@ -219,14 +235,13 @@ impl Rejected for Blame {
             self.accuse_suspects();
         }
         let now = Instant::now();
-        for (limit, what) in [
-            (&mut self.refused_lines, "refused blocks"),
-            (&mut self.aside_lines, "blocks that are not used"),
-        ] {
-            if let Some(count) = limit.suppressed(now) {
-                tracing::warn!(target: "sync", "suppressed {} lines about {what}", grouped(count));
-            }
-        }
+        self.tell_suppressed(|limit| limit.suppressed(now));
+    }
+}
+
+impl Drop for Blame {
+    fn drop(&mut self) {
+        self.tell_suppressed(LogLimit::held_back);
     }
 }
 

@@ -192,8 +192,12 @@ impl Driver {
     /// Blocks that the writer could not use are not known here after all, and are fetched again some other way.
     fn take_unused(&mut self, now: Instant) {
         for unused in self.shared.take_unused() {
-            self.follow.not_used(now, &unused.peer, &unused.ids);
-            self.lost |= !unused.refused && self.mode.is_bulk();
+            let followed = self.follow.not_used(now, &unused);
+            self.lost |= !unused.refused && !followed && self.mode.is_bulk();
+            if unused.early && self.mode.is_bulk() {
+                // What it has sent behind that block leads nowhere either: the others are not to be measured by it.
+                self.follow.follower().strayed(&unused.peer);
+            }
         }
         let restarted = self
             .last_restart
@@ -202,6 +206,7 @@ impl Driver {
             (self.lost, self.last_restart) = (false, Some(now));
             let head = self.follow.known().ours().head();
             self.shared.lock().restart_above_checkpoints(head);
+            self.follow.follower().begin_bulk();
         }
     }
 
@@ -224,6 +229,7 @@ impl Driver {
             next: scheduler.next_needed(),
             is_empty: scheduler.is_empty(),
             pipeline_empty: self.meter.queue_blocks.load(Relaxed) == 0,
+            is_alone: offers.iter().all(|offer| offer.head == 0),
             best: scheduler.best_head(now, &common),
             lead: scheduler.best_head(now, &leading),
         };

@@ -30,6 +30,8 @@ pub(super) struct Sight {
     pub(super) is_empty: bool,
     /// Nothing is between them and the writer.
     pub(super) pipeline_empty: bool,
+    /// No peer that has blocks is connected.
+    pub(super) is_alone: bool,
     /// The highest head among the peers on the common chain.
     pub(super) best: u32,
     /// The highest head among those that the ranges could be asked of.
@@ -110,6 +112,12 @@ impl Mode {
                 "leaving live mode at block {head}: {} blocks behind the best peer's head {ahead}, syncing",
                 ahead.saturating_sub(head)
             );
+        } else if self.live && age > LIVE_SECONDS && sight.is_alone {
+            self.live = false;
+            tracing::info!(
+                target: "sync",
+                "leaving live mode at block {head}: it is {age} s old, and no peer with blocks is connected"
+            );
         }
     }
 }
@@ -132,6 +140,7 @@ mod tests {
             next: head + 1,
             is_empty: true,
             pipeline_empty: true,
+            is_alone: false,
             best,
             lead: best,
         }
@@ -184,6 +193,16 @@ mod tests {
         assert!(mode.live, "nobody has more");
         mode.bulk = true;
         mode.note_live(&sight, clock - 600);
+        assert!(!mode.live);
+        mode.bulk = false;
+        mode.note_live(&sight, clock);
+        let alone = Sight {
+            is_alone: true,
+            ..sight
+        };
+        mode.note_live(&alone, clock);
+        assert!(mode.live, "cut off for a moment");
+        mode.note_live(&alone, clock - 600);
         assert!(!mode.live);
     }
 }

@@ -22,10 +22,14 @@ pub(super) struct Unused {
     pub(super) peer: Arc<str>,
     /// Its number.
     pub(super) number: u32,
-    /// Ids that are not here: its own, its parent's.
-    pub(super) ids: Vec<BlockId>,
+    /// Its id, if it could be decoded.
+    pub(super) id: Option<BlockId>,
+    /// Its parent, if that is not here.
+    pub(super) missing: Option<BlockId>,
     /// It broke a rule.
     pub(super) refused: bool,
+    /// Its time has not come.
+    pub(super) early: bool,
 }
 
 #[derive(Debug)]

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The built shim.
 #[derive(Debug)]
@@ -17,27 +16,7 @@ impl Shim {
     /// When there is no C compiler, or it fails.
     #[must_use]
     pub fn build(folder: &Path) -> Self {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("crash-shim/shim.c");
-        let library = folder.join("crash-shim.so");
-        let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-        let output = Command::new(&compiler)
-            .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-U_FORTIFY_SOURCE", "-o"])
-            .args([library.as_os_str(), source.as_os_str()])
-            .args(["-lpthread", "-ldl"])
-            .output()
-            .unwrap_or_else(|error| {
-                panic!(
-                    "the power cut tests need a C compiler to build {}, as RocksDB does; {compiler:?} cannot be run: \
-                     {error} (scripts/install-build-dependencies.sh installs one)",
-                    source.display()
-                )
-            });
-        assert!(
-            output.status.success(),
-            "{compiler:?} cannot compile {}:\n{}",
-            source.display(),
-            String::from_utf8_lossy(&output.stderr)
-        );
+        let library = crate::preload::build("crash-shim", folder);
         Self { library }
     }
 

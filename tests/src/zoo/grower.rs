@@ -32,6 +32,17 @@ impl Grower {
         grower
     }
 
+    /// Has the first blocks of a stock.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[must_use]
+    pub fn of(stock: &Stock, blocks: u32) -> Self {
+        let grower = Self::default();
+        (1..=blocks).for_each(|number| grower.push_item(stock.item(number)));
+        grower
+    }
+
     fn branch(&self) -> MutexGuard<'_, Branch> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -53,6 +64,11 @@ impl Grower {
     /// Has one block more.
     pub fn push(&self, block: &RawBlock) {
         self.branch().items.push(Stock::one(block.bytes.clone()));
+    }
+
+    /// Has one block of a stock more.
+    pub fn push_item(&self, item: &Item) {
+        self.branch().items.push(item.clone());
     }
 
     /// Says that its head is this one.

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use cairn_chain::ChainId;
@@ -37,13 +38,24 @@ type Script = Arc<dyn Fn(Asked) -> Pin<Box<dyn Future<Output = ()> + Send>> + Se
 pub struct Raw {
     stock: Arc<Stock>,
     script: Script,
-    pushes: bool,
+    pushes: Option<Pushes>,
+    pushed: Arc<AtomicU32>,
+}
+
+/// Makes a message of the peer's stock and a number that no other one has.
+type Message = Arc<dyn Fn(&Stock, u32) -> Vec<u8> + Send + Sync>;
+
+/// What nobody asked for: so many messages, each on a stream of its own.
+#[derive(Clone)]
+struct Pushes {
+    count: u32,
+    message: Message,
 }
 
 impl std::fmt::Debug for Raw {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Raw")
-            .field("pushes", &self.pushes)
+            .field("pushed", &self.pushed)
             .finish_non_exhaustive()
     }
 }
@@ -77,7 +89,11 @@ impl Asked {
     /// Ends the answer before block `next`.
     async fn end(mut self, next: u32) {
         let limit_reached = next < self.first + self.count;
-        self.say(&wire::end(limit_reached, next)).await;
+        let end = match next == self.first {
+            true => wire::no_such_block(),
+            false => wire::end(limit_reached, next),
+        };
+        self.say(&end).await;
         // What was said has been flushed; an error means that the node is gone.
         let _ = self.stream.close().await;
     }
@@ -91,8 +107,39 @@ impl Raw {
         Self {
             stock: Arc::new(stock.clone()),
             script: Arc::new(move |asked| Box::pin(script(asked))),
-            pushes: false,
+            pushes: None,
+            pushed: Arc::default(),
         }
+    }
+
+    fn pushing(
+        mut self,
+        count: u32,
+        message: impl Fn(&Stock, u32) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Self {
+        self.pushes = Some(Pushes {
+            count,
+            message: Arc::new(message),
+        });
+        self
+    }
+
+    /// Answers in good order, and sends so many different blocks unasked that say they are block `number`.
+    #[must_use]
+    pub fn pushing_blocks(stock: &Stock, number: u32, count: u32) -> Self {
+        Self::late(stock, Duration::ZERO).pushing(count, move |stock, nonce| flood(stock, number, nonce))
+    }
+
+    /// Answers in good order, and announces so many heads, each another block `number`, that it does not have.
+    #[must_use]
+    pub fn announcing(stock: &Stock, number: u32, count: u32) -> Self {
+        Self::late(stock, Duration::ZERO).pushing(count, move |_, nonce| wire::announce(number, nonce))
+    }
+
+    /// How many messages it has sent unasked.
+    #[must_use]
+    pub fn pushed(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.pushed)
     }
 
     /// Ends its answers in the middle of a block.
@@ -168,15 +215,14 @@ impl Raw {
     /// them unasked.
     #[must_use]
     pub fn flooding(stock: &Stock, number: u32) -> Self {
-        let mut raw = Self::new(stock, move |mut asked| async move {
+        Self::new(stock, move |mut asked| async move {
             for nonce in 0..1000_u32 {
                 if !asked.say(&flood(&asked.stock, number, nonce)).await {
                     return;
                 }
             }
-        });
-        raw.pushes = true;
-        raw
+        })
+        .pushing(1000, move |stock, nonce| flood(stock, number, nonce))
     }
 
     /// Answers in good order, but only after a while.
@@ -216,9 +262,10 @@ impl Raw {
         tokio::spawn(async move {
             loop {
                 if let SwarmEvent::ConnectionEstablished { peer_id, .. } = swarm.select_next_some().await
-                    && pusher.pushes
+                    && let Some(pushes) = &pusher.pushes
                 {
-                    tokio::spawn(pusher.clone().push(control.clone(), protocol.clone(), peer_id));
+                    let (pusher, pushes) = (pusher.clone(), pushes.clone());
+                    tokio::spawn(pusher.push(pushes, control.clone(), protocol.clone(), peer_id));
                 }
             }
         });
@@ -265,14 +312,14 @@ impl Raw {
         }
     }
 
-    /// Sends blocks that nobody asked for, on streams of its own.
-    async fn push(self, mut control: Control, protocol: StreamProtocol, peer: PeerId) {
-        for nonce in 0..1000_u32 {
+    async fn push(self, pushes: Pushes, mut control: Control, protocol: StreamProtocol, peer: PeerId) {
+        for nonce in 0..pushes.count {
             let Ok(mut stream) = control.open_stream(peer, protocol.clone()).await else {
                 return;
             };
-            let _ = stream.write_all(&flood(&self.stock, 500, nonce)).await;
+            let _ = stream.write_all(&(pushes.message)(&self.stock, nonce)).await;
             let _ = stream.close().await;
+            self.pushed.fetch_add(1, Relaxed);
         }
     }
 }

@@ -52,6 +52,40 @@ impl Stock {
         )
     }
 
+    /// The honest chain with something wrong in one block, and what a careless node would have built on it.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    #[must_use]
+    pub fn faulty(blocks: u32, block: u32, fault: Fault) -> Self {
+        Self::made(blocks, vec![FaultAt { block, fault }])
+    }
+
+    /// The blocks of this one below `from`, and then as many that anybody can make, without a witness's key: block `from` has a
+    /// time that has not come, so that it is not used, and none that follow find their parent.
+    ///
+    /// # Panics
+    /// Never: what is changed stays a block.
+    #[must_use]
+    pub fn adrift(&self, from: u32, blocks: u32) -> Self {
+        let mut encoder = encoder();
+        let model = self.item(self.head()).header.clone();
+        let mut items = self.0[..from as usize - 1].to_vec();
+        for number in from..from + blocks {
+            let mut raw = model.clone();
+            let previous = items.last().map_or(BlockId::ZERO, |item| item.id);
+            raw[..20].copy_from_slice(&previous.0);
+            let time = if number == from { u32::MAX - 60 } else { number };
+            raw[20..24].copy_from_slice(&time.to_le_bytes());
+            // The Merkle root behind the witness's name, and the number of transactions behind the header: there are none.
+            let root = 25 + usize::from(raw[24]);
+            raw[root..root + 20].fill(0);
+            raw.push(0);
+            items.push(item(&mut encoder, raw));
+        }
+        Self(items)
+    }
+
     /// One block of any chain, as it is stored and sent.
     pub(super) fn one(raw: Vec<u8>) -> Item {
         item(&mut encoder(), raw)

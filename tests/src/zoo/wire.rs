@@ -10,6 +10,7 @@ use super::stock::Item;
 pub(super) const HELLO: u8 = 0x01;
 pub(super) const GET_BLOCKS: u8 = 0x02;
 pub(super) const GET_HEADERS: u8 = 0x05;
+const ANNOUNCE: u8 = 0x03;
 const BLOCK: u8 = 0x10;
 const END: u8 = 0x11;
 const HEADERS: u8 = 0x12;
@@ -42,6 +43,16 @@ pub(super) fn block(number: u32, item: &Item) -> Vec<u8> {
     frame(BLOCK, &payload)
 }
 
+/// The announcement of a head that nobody has; another one for each `nonce`.
+pub(super) fn announce(number: u32, nonce: u32) -> Vec<u8> {
+    let mut payload = 1_u32.to_le_bytes().to_vec();
+    payload.extend_from_slice(&number.to_le_bytes());
+    payload.extend_from_slice(&number.to_be_bytes());
+    payload.extend_from_slice(&nonce.to_le_bytes());
+    payload.extend_from_slice(&[0x77; 12]);
+    frame(ANNOUNCE, &payload)
+}
+
 /// An end in good order, before block `next`.
 pub(super) fn end(limit_reached: bool, next: u32) -> Vec<u8> {
     let mut payload = vec![u8::from(limit_reached)];
@@ -49,10 +60,15 @@ pub(super) fn end(limit_reached: bool, next: u32) -> Vec<u8> {
     frame(END, &payload)
 }
 
+/// An end without a block: there is none of that number.
+pub(super) fn no_such_block() -> Vec<u8> {
+    frame(END, &[2])
+}
+
 /// The answer to a request for headers.
 pub(super) fn headers(first: u32, items: &[Item]) -> Vec<u8> {
     if items.is_empty() {
-        return frame(END, &[2]);
+        return no_such_block();
     }
     let mut payload = first.to_le_bytes().to_vec();
     for item in items {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use cairn_block_log::{BlockLogWriter, CutPolicy, Dictionaries, Layout, WriterOptions};
 use cairn_chain::{BlockId, ChainId};
-use cairn_node::devnet::{self, GenerateOptions};
-use cairn_p2p::{BlockProvider, Network, NetworkConfig, NetworkHandle, PeerSummary, WireBlock};
+use cairn_node::devnet::{self, GenerateOptions, RawBlock};
+use cairn_p2p::{BlockProvider, Identity, Network, NetworkConfig, NetworkHandle, PeerSummary, WireBlock};
 use futures::StreamExt;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -153,8 +154,21 @@ impl Yard {
     /// # Panics
     /// When it cannot be started.
     pub fn keep_on(&self, chain: ChainId, keeper: impl BlockProvider + 'static) -> Peer {
-        let mut config = NetworkConfig::new(chain);
-        config.listen = vec!["127.0.0.1:0".parse().expect("an endpoint")];
+        self.keep_with(NetworkConfig::new(chain), 0, keeper)
+    }
+
+    /// Starts a peer that keeps the protocol on a port of its own: the same peer each time.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn keep_at(&self, port: u16, keeper: impl BlockProvider + 'static) -> Peer {
+        let mut config = NetworkConfig::new(self.chain);
+        config.identity = Identity::File(self.path(&format!("key-{port}")));
+        self.keep_with(config, port, keeper)
+    }
+
+    fn keep_with(&self, mut config: NetworkConfig, port: u16, keeper: impl BlockProvider + 'static) -> Peer {
+        config.listen = vec![format!("127.0.0.1:{port}").parse().expect("an endpoint")];
         let network = self
             .runtime
             .block_on(Network::start(config, Arc::new(keeper)))
@@ -173,6 +187,21 @@ impl Yard {
             .unwrap_or_else(PoisonError::into_inner)
             .push(network);
         peer
+    }
+
+    /// Ends a peer and its connections.
+    ///
+    /// # Panics
+    /// When there is no such peer.
+    pub fn close(&self, peer: &Peer) {
+        let network = {
+            let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = networks
+                .iter()
+                .position(|network| network.local_peer().to_string() == peer.id);
+            networks.swap_remove(at.expect("a peer of this yard"))
+        };
+        self.runtime.block_on(network.shutdown());
     }
 
     /// Connects to the node that listens on this port, without a block to offer: what the node says of itself.
@@ -280,19 +309,75 @@ impl Yard {
         bans.iter().map(id).collect()
     }
 
+    /// Replays these blocks from 1 on as a log of their own, with lines of a configuration and words for the command.
+    ///
+    /// # Panics
+    /// When the log cannot be written.
+    pub fn replay(&self, name: &str, blocks: &[RawBlock], lines: &[String], more: &[&str]) -> Finished {
+        let out = self.path(&format!("{name}-log"));
+        fs::create_dir_all(&out).expect("the folder can be made");
+        let options = WriterOptions {
+            layout: Layout::Single,
+            chain: &devnet::chain_spec(1),
+            dictionaries: Arc::new(Dictionaries::none()),
+            cut: CutPolicy::Torn,
+        };
+        let (mut writer, _) = BlockLogWriter::open(&out, &options).expect("a new log");
+        for block in blocks {
+            let written = writer.append_plain(block.number, &block.bytes, &block.id);
+            written.expect("the log can be written");
+        }
+        writer.close().expect("the log can be written");
+        let folder = self.configure(name, &[], lines);
+        let log = out.to_str().expect("a folder with a plain name");
+        let words = ["replay", "-d", &folder, "--json", "--block-log", log];
+        cairn(words.iter().chain(more))
+    }
+
+    /// The state that a replay of these blocks from 1 on gives, every one of them validated in full.
+    ///
+    /// # Panics
+    /// When they cannot be written or replayed.
+    #[must_use]
+    pub fn replayed(&self, name: &str, blocks: &[RawBlock]) -> Value {
+        let finished = self.replay(name, blocks, &[], &["--validate-during-replay"]);
+        finished.expect_code(0).json()["state"].clone()
+    }
+
     /// The state that a replay of the honest chain gives, as the record shows it.
     ///
     /// # Panics
     /// When the chain cannot be written or replayed.
     #[must_use]
     pub fn replayed_state(&self) -> Value {
+        self.replayed_state_at(self.honest.head())
+    }
+
+    /// The same up to a block.
+    ///
+    /// # Panics
+    /// As [`replayed_state`](Self::replayed_state).
+    #[must_use]
+    pub fn replayed_state_at(&self, last: u32) -> Value {
         let out = self.path("honest");
-        let options = GenerateOptions::new(self.honest.head(), out.clone());
-        devnet::generate(&options, &|_| {}).expect("the chain can be written");
-        let folder = self.configure("replayed", &[], &[]);
         let log = out.join("blockchain");
+        if !log.exists() {
+            let options = GenerateOptions::new(self.honest.head(), out);
+            devnet::generate(&options, &|_| {}).expect("the chain can be written");
+        }
+        let folder = self.configure(&format!("replayed-{last}"), &[], &[]);
         let log = log.to_str().expect("a folder with a plain name");
-        let words = ["replay", "-d", &folder, "--json", "--block-log", log];
+        let last = last.to_string();
+        let words = [
+            "replay",
+            "-d",
+            &folder,
+            "--json",
+            "--block-log",
+            log,
+            "--exit-at-block",
+            &last,
+        ];
         cairn(words).expect_code(0).json()["state"].clone()
     }
 }

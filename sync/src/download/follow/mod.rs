@@ -15,13 +15,13 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cairn_chain::BlockId;
 use tokio::task::JoinSet;
 
 pub(super) use self::follower::{Follower, NEAR};
 pub(super) use self::ours::{Known, OurChain};
 pub(super) use self::pursuit::{Followed, Means, Outcome};
 use super::network::{Misbehavior, PeerOffer};
+use super::shared::Unused;
 use crate::log_limit::{LogLimit, grouped};
 
 /// Time in which a kind of line is written a few times at most.
@@ -99,11 +99,15 @@ impl Follow {
                 irreversible.number()
             );
         }
+        self.tell_suppressed(|limit| limit.suppressed(now));
+    }
+
+    fn tell_suppressed(&mut self, count: impl Fn(&mut LogLimit) -> Option<u64>) {
         for (limit, what) in [
             (&mut self.dead_forks, "other forks"),
             (&mut self.unreadable, "unreadable blocks"),
         ] {
-            if let Some(count) = limit.suppressed(now) {
+            if let Some(count) = count(limit) {
                 tracing::warn!(target: "sync", "suppressed {} lines about {what}", grouped(count));
             }
         }
@@ -152,16 +156,23 @@ impl Follow {
         }
     }
 
-    /// A block that was handed on is not here after all, because of itself or of its parent.
-    pub(super) fn not_used(&mut self, now: Instant, peer: &Arc<str>, ids: &[BlockId]) {
-        for id in ids {
-            self.known().forget(id);
+    /// A block that was handed on is not here after all, because of itself or of its parent. Gives whether it came from a
+    /// branch that was followed, and not from the large ranges.
+    pub(super) fn not_used(&mut self, now: Instant, unused: &Unused) -> bool {
+        let followed = unused.id.is_some_and(|id| self.known().forget(&id));
+        if let Some(parent) = &unused.missing {
+            self.known().is_missing(parent);
         }
-        self.follower.not_used(now, peer);
+        if unused.refused {
+            self.known().forget_of(&unused.peer, unused.number);
+        }
+        self.follower.not_used(now, &unused.peer);
+        followed
     }
 
     /// Ends all pursuits.
     pub(super) async fn shutdown(&mut self) {
         self.tasks.shutdown().await;
+        self.tell_suppressed(LogLimit::held_back);
     }
 }

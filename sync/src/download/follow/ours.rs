@@ -41,15 +41,22 @@ impl OurChain for ChainView {
     }
 }
 
+/// A block that was handed on.
+#[derive(Debug)]
+struct Fed {
+    peer: Arc<str>,
+    since: Instant,
+}
+
 /// The blocks of this node's chain, and those that were handed to the writer and link to them.
 ///
-/// What becomes of the latter is the writer's to say: one that comes back as unlinked or refused is [forgotten
-/// ](Self::forget).
+/// What becomes of the latter is the writer's to say: one that comes back as unlinked or refused is forgotten, and those
+/// that it casts doubt on.
 #[derive(Clone, Debug)]
 pub(in crate::download) struct Known {
     ours: Arc<dyn OurChain>,
     /// Ids sort by number.
-    fed: Arc<Mutex<BTreeMap<BlockId, Instant>>>,
+    fed: Arc<Mutex<BTreeMap<BlockId, Fed>>>,
 }
 
 impl Known {
@@ -64,7 +71,7 @@ impl Known {
         &*self.ours
     }
 
-    fn fed(&self) -> MutexGuard<'_, BTreeMap<BlockId, Instant>> {
+    fn fed(&self) -> MutexGuard<'_, BTreeMap<BlockId, Fed>> {
         self.fed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,25 +81,113 @@ impl Known {
     }
 
     /// A block that links to a known one was handed on.
-    pub(super) fn was_fed(&self, id: BlockId, now: Instant) {
+    pub(super) fn was_fed(&self, id: BlockId, peer: &Arc<str>, now: Instant) {
         let mut fed = self.fed();
-        fed.insert(id, now);
+        let new = Fed {
+            peer: Arc::clone(peer),
+            since: now,
+        };
+        fed.insert(id, new);
         if fed.len() > MOST_FED {
             fed.pop_first();
         }
     }
 
-    /// A block that was handed on is not here after all.
-    pub(in crate::download) fn forget(&self, id: &BlockId) {
-        self.fed().remove(id);
+    /// A block is not here after all. Whether it had been handed on from here.
+    pub(super) fn forget(&self, id: &BlockId) -> bool {
+        self.fed().remove(id).is_some()
+    }
+
+    /// A block that this peer had sent under its number was refused: neither it nor what the peer sent behind it is here.
+    ///
+    /// The bytes may have been another block's than the id that they went by, which an honest peer's block has as well.
+    pub(super) fn forget_of(&self, peer: &str, number: u32) {
+        self.fed()
+            .retain(|id, fed| id.number() < number || &*fed.peer != peer);
+    }
+
+    /// A block's parent is not here. If it was handed on, it is not known how much of the branch below it got lost: all of
+    /// that is asked for again if it is wanted, and what is here does no harm a second time.
+    pub(super) fn is_missing(&self, parent: &BlockId) {
+        let mut fed = self.fed();
+        if fed.remove(parent).is_some() {
+            fed.retain(|id, _| id.number() > parent.number());
+        }
     }
 
     /// Forgets what has become irreversible, and what seems to be lost.
     pub(super) fn tidy(&self, now: Instant) {
         let (head, irreversible) = (self.ours.head().number(), self.ours.irreversible().number());
-        self.fed().retain(|id, since| {
-            let lost = id.number() > head && now.saturating_duration_since(*since) > LOST;
+        self.fed().retain(|id, fed| {
+            let lost = id.number() > head && now.saturating_duration_since(fed.since) > LOST;
             id.number() > irreversible && !lost
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct AtRoot;
+
+    impl OurChain for AtRoot {
+        fn head(&self) -> BlockId {
+            BlockId::ZERO
+        }
+
+        fn irreversible(&self) -> BlockId {
+            BlockId::ZERO
+        }
+
+        fn has(&self, id: &BlockId) -> bool {
+            *id == BlockId::ZERO
+        }
+    }
+
+    fn id(number: u32, branch: u8) -> BlockId {
+        let mut bytes = [branch; 20];
+        bytes[..4].copy_from_slice(&number.to_be_bytes());
+        BlockId(bytes)
+    }
+
+    /// Blocks 1 to 9 of two branches; of the first branch "a" has sent what is below 5, and "b" the rest.
+    fn known() -> Known {
+        let (known, now) = (Known::new(Arc::new(AtRoot)), Instant::now());
+        for number in 1..10 {
+            let sender = if number < 5 { "a" } else { "b" };
+            known.was_fed(id(number, 1), &Arc::from(sender), now);
+            known.was_fed(id(number, 2), &Arc::from("c"), now);
+        }
+        known
+    }
+
+    fn here(known: &Known, branch: u8) -> Vec<u32> {
+        (1..10).filter(|number| known.has(&id(*number, branch))).collect()
+    }
+
+    #[test]
+    fn what_a_peer_sent_behind_a_refused_block_is_forgotten() {
+        let known = known();
+        known.forget_of("b", 7);
+        assert_eq!(here(&known, 1), [1, 2, 3, 4, 5, 6]);
+        known.forget_of("a", 1);
+        assert_eq!(here(&known, 1), [5, 6]);
+        assert_eq!(here(&known, 2).len(), 9, "another peer's");
+    }
+
+    #[test]
+    fn below_a_missing_block_nothing_is_taken_for_granted() {
+        let known = known();
+        known.is_missing(&id(6, 3));
+        assert_eq!(
+            (here(&known, 1).len(), here(&known, 2).len()),
+            (9, 9),
+            "nobody said that it was here"
+        );
+        known.is_missing(&id(6, 1));
+        assert_eq!(here(&known, 1), [7, 8, 9]);
+        assert_eq!(here(&known, 2), [7, 8, 9]);
     }
 }

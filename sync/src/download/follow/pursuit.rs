@@ -270,7 +270,7 @@ impl Batch {
         means.queue.send(followed).await.map_err(|_| Outcome::Closed)?;
         // Not before: who continues these blocks comes behind them.
         let now = Instant::now();
-        ids.into_iter().for_each(|id| means.known.was_fed(id, now));
+        ids.into_iter().for_each(|id| means.known.was_fed(id, peer, now));
         Ok(())
     }
 }

@@ -1,6 +1,4 @@
-//! A node among peers that lie, stall and flood: real connections over loopback, the built binary.
-
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Below a checkpoint, where every block is proven.
 
 use std::time::{Duration, Instant};
 
