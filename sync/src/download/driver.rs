@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(50);
 const CHANGE_PAUSE: Duration = Duration::from_millis(5);
 /// hived's interval of the line about silence.
 const SILENCE: Duration = Duration::from_secs(30);
-/// The least time between two new beginnings of the large ranges for blocks that were lost on the way.
+/// The least time between two new beginnings of the large ranges behind another head.
 const RESTART: Duration = Duration::from_secs(1);
 
 /// The head of the chain as far as the peers' words go: one that boasts moves the middle of three no further than the next.
@@ -70,7 +70,8 @@ pub(super) struct Driver {
     last_unreadable: Option<Instant>,
     mode: Mode,
     follow: Follow,
-    /// Blocks were lost on the way to the fork database, and the large ranges have not begun again since.
+    /// The large ranges are not where they are wanted, or blocks of them were lost on the way to the fork database, and they
+    /// have not begun again since.
     lost: bool,
     last_restart: Option<Instant>,
 }
@@ -233,6 +234,9 @@ impl Driver {
             best: scheduler.best_head(now, &common),
             lead: scheduler.best_head(now, &leading),
         };
+        // A branch that was followed has become the chain, and has left the large ranges behind: whoever is on it can be asked
+        // for them, and nobody waits for what was asked for on the other one.
+        self.lost |= self.mode.is_bulk() && head.number() >= sight.next;
         if let Some(change) = self.mode.look(&sight) {
             if change == Change::Bulk {
                 scheduler.restart(head);
