@@ -95,7 +95,8 @@ fn has_database(dir: &FilePath) -> Result<bool, StateError> {
 }
 
 /// Refuses a directory with files that are not RocksDB's. Its own may be there: creating a store may have been
-/// interrupted.
+/// interrupted. Tables and write-ahead logs come after `CURRENT`: without it they are a state that has lost it, of which
+/// RocksDB would make an empty one.
 fn check_vacant(dir: &FilePath) -> Result<(), StateError> {
     let unwritable = |source| StateError::Unwritable {
         dir: dir.to_path_buf(),
@@ -113,7 +114,7 @@ fn check_vacant(dir: &FilePath) -> Result<(), StateError> {
                 || ["LOG", "MANIFEST-", "OPTIONS-"]
                     .iter()
                     .any(|start| name.starts_with(start))
-                || [".log", ".dbtmp"].iter().any(|end| name.ends_with(end))
+                || name.ends_with(".dbtmp")
         });
         if !known {
             return Err(StateError::NotAStore {

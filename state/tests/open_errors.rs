@@ -99,6 +99,20 @@ fn other_files() {
     assert_eq!(common::files(dir.path()), before);
 }
 
+/// RocksDB would begin a new database here.
+#[test]
+fn a_store_that_has_lost_its_current_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut registers = common::open(dir.path());
+    whole::advance(&mut registers, 1).unwrap();
+    drop(registers);
+    fs::remove_file(dir.path().join("CURRENT")).unwrap();
+    let before = common::files(dir.path());
+    let error = error(dir.path(), &common::small());
+    assert!(matches!(&error, StateError::NotAStore { .. }), "{error}");
+    assert_eq!(common::files(dir.path()), before);
+}
+
 #[test]
 fn a_file_in_place_of_the_directory() {
     let dir = tempfile::tempdir().unwrap();
