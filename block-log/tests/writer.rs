@@ -465,3 +465,26 @@ fn pruning_keeps_the_newest_full_parts_and_the_one_that_grows() {
     writer.sync().unwrap();
     assert!(writer.prune(0, u32::MAX).unwrap().is_empty());
 }
+
+#[test]
+fn a_new_log_begins_with_the_oldest_part_that_is_kept() {
+    let (chain, dictionaries) = (ChainSpec::hive_testnet(), Arc::new(Dictionaries::none()));
+    let folder = scratch();
+    let split = start(folder.path(), &options(SPLIT, &chain, &dictionaries));
+    for (block, full, first) in [
+        (1, Some(1), 1),
+        (400, Some(0), 1),
+        (401, Some(0), 401),
+        (1_000, Some(0), 801),
+        (1_000, Some(1), 401),
+        (1_000, Some(2), 1),
+        (1_000, Some(9_000), 1),
+        (u32::MAX, Some(u32::MAX), 1),
+        (1_000, None, 1),
+    ] {
+        assert_eq!(split.first_with(block, full), first, "{block}, {full:?}");
+    }
+    let folder = scratch();
+    let single = start(folder.path(), &options(Layout::Single, &chain, &dictionaries));
+    assert_eq!(single.first_with(1_000, Some(1)), 1);
+}

@@ -11,6 +11,7 @@
 //! DIR/state/start-point/                               the same at the start of a replay, as long as it may be needed
 //! DIR/p2p/node_key                                     this node's key, made at the first start
 //! DIR/p2p/skeleton-N                                   ids below checkpoint N while its blocks are fetched
+//! DIR/p2p/log-gap/                                     the same while blocks are fetched that only the log lacks
 //! DIR/p2p/bans.json                                    peers that are refused for a time
 //! DIR/p2p/headers                                      the block log's headers, to serve them from
 //! ```
@@ -107,6 +108,11 @@ impl DataDir {
         Ok(folder.join("node_key"))
     }
 
+    /// Folder of the skeleton while the block log gets what the state has already.
+    pub fn log_gap(&self) -> PathBuf {
+        self.p2p().join("log-gap")
+    }
+
     /// File with the banned peers, in the folder of the node's key.
     pub fn ban_list(&self) -> PathBuf {
         self.p2p().join("bans.json")
@@ -120,6 +126,14 @@ impl DataDir {
     /// Whether the folder holds a state.
     pub fn has_state(&self) -> bool {
         self.registers().join("CURRENT").is_file()
+    }
+
+    /// Whether there is nothing in the place of the state.
+    pub(crate) fn is_state_missing(&self) -> bool {
+        match fs::read_dir(self.registers()) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
     }
 
     fn chain_record(&self) -> PathBuf {
@@ -136,7 +150,7 @@ impl DataDir {
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let mut options = StoreOptions::new(chain_tag(chain));
         options.max_open_files = self.max_open_files.unwrap_or(options.max_open_files);
-        let store = Store::open(&folder, &options)?;
+        let store = Store::open(&folder, &options).map_err(|error| self.advise(error))?;
         self.settle_restore_points()?;
         self.record_chain(choice.unwrap_or(cairn_chain::spec::BUILT_IN[0]))
             .with_context(|| format!("cannot write {}", self.chain_record().display()))?;
@@ -147,8 +161,35 @@ impl DataDir {
         Ok(IdentityState::open(registers, Arc::clone(chain))?)
     }
 
+    /// Adds what can be done to the error of a state that is damaged beyond what opening it mends.
+    fn advise(&self, error: StateError) -> anyhow::Error {
+        let damaged = matches!(
+            error,
+            StateError::NotAStore { .. } | StateError::CorruptMetadata { .. } | StateError::Database { .. }
+        );
+        if !damaged || error.is_disk_full() {
+            return error.into();
+        }
+        let newest = self
+            .restore_points()
+            .list()
+            .ok()
+            .and_then(|mut points| points.pop());
+        let restore = newest.map_or_else(String::new, |point| {
+            format!(
+                "`cairn state restore -d {}` puts the state of block {} in its place; or ",
+                self.root.display(),
+                point.number()
+            )
+        });
+        anyhow::Error::new(error).context(format!(
+            "the state cannot be opened. Nothing was changed: {restore}move {} elsewhere, and the next start makes it again",
+            self.registers().display()
+        ))
+    }
+
     /// Sets right what an interrupted restore left, with a line for each thing.
-    fn settle_registers(&self) -> anyhow::Result<()> {
+    pub(crate) fn settle_registers(&self) -> anyhow::Result<()> {
         for settled in cairn_state::settle(&self.registers())? {
             match settled {
                 Settled::Unfinished(path) => tracing::info!(
@@ -295,7 +336,7 @@ impl DataDir {
 
 /// What a state is tagged with: what its genesis and its hardforks depend on, so that a state is never continued under
 /// the rules of another chain.
-fn chain_tag(chain: &ChainSpec) -> [u8; 32] {
+pub(crate) fn chain_tag(chain: &ChainSpec) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("cairn: the chain that a state belongs to, version 1");
     hasher.update(chain.chain_id().as_bytes());
     hasher.update(&[u8::from(chain.is_steem())]);

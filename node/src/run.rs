@@ -21,6 +21,7 @@ pub use folder_lock::{FolderError, FolderLock};
 pub use heap::give_back_when_quiet;
 pub use open_files::{Demand, TooFewOpenFiles};
 pub use progress_bar::ProgressBar;
+pub use reconcile::Lag;
 pub use record::{DigestWish, FinalRecord, RunFacts};
 pub use refusal::{explain, is_disk_full};
 pub use runtime::Runtime;

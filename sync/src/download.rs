@@ -28,5 +28,5 @@ mod window;
 pub use arrival::{Arrival, ArrivalError};
 pub use network::{BlockNetwork, BlockRange, HeaderRange, Misbehavior, PeerOffer, RequestError};
 pub use scheduler::{Assignment, ChunkId, GivenUp, Scheduler, SchedulerOptions, Unwanted, Work};
-pub use sync::{OnMismatch, SyncError, SyncOptions, sync};
+pub use sync::{OnMismatch, SyncError, SyncOptions, fill_log, sync};
 pub use window::ReadyBlocks;

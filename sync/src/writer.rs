@@ -7,6 +7,7 @@
 mod chain;
 mod clock;
 mod error;
+mod fill;
 mod forks;
 mod log_tail;
 mod pause;
@@ -18,6 +19,7 @@ mod run;
 pub use chain::{ChainWriter, ChainWriterOptions};
 pub use clock::{Clock, SystemClock};
 pub use error::{BlockFault, Contradiction, WriterError};
+pub use fill::LogGap;
 pub use forks::{MAX_REVERSIBLE_BLOCKS, MAX_REVERSIBLE_BYTES, Refused, SetAside, Taken};
 pub use pause::Pause;
 pub(crate) use progress::LIVE_SECONDS;

@@ -97,6 +97,18 @@ impl BlockLogWriter {
         self.synced
     }
 
+    /// The first block of a log that is to hold `block` and, before its part, at most `full` full parts; `None`: all.
+    /// Parts begin at fixed numbers, and a log in one file with block 1.
+    pub fn first_with(&self, block: u32, full: Option<u32>) -> u32 {
+        match (self.layout, full) {
+            (Layout::Split { blocks_per_part }, Some(full)) => {
+                let (_, first) = layout::part_of(block, blocks_per_part);
+                first.saturating_sub(full.saturating_mul(blocks_per_part)).max(1)
+            }
+            (Layout::Single, _) | (_, None) => 1,
+        }
+    }
+
     /// A reader that follows this writer: it sees each block once it was flushed.
     pub fn reader(&self) -> BlockLog {
         self.log.clone()

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod demo;
 pub mod devnet;
+mod fetch;
 pub mod log;
 pub mod replay;
 pub mod run;

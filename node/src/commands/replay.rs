@@ -18,7 +18,7 @@ use crate::exit::{CommandError, ExitCode};
 use crate::output;
 use crate::progress::Progress;
 use crate::run::{
-    DiskRoom, FinalRecord, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, is_disk_full,
+    DiskRoom, FinalRecord, Lag, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, is_disk_full,
     open_foreign_log, refuse_pruned,
 };
 
@@ -123,7 +123,7 @@ fn open(
         refuse_pruned(&log)?;
         session.data_dir.remove_state()?;
     }
-    let chain = session.open_writer(own, session.keep_parts_in_replay())?;
+    let chain = session.open_writer(own, session.keep_parts_in_replay(), Lag::Refused)?;
     Ok((log, chain))
 }
 

@@ -7,29 +7,24 @@ use anyhow::Context;
 use cairn_block_log::BlockLog;
 use cairn_p2p::{Endpoint, Identity, Network, NetworkConfig, NetworkHandle, SeedList};
 use cairn_sync::check_past;
-use cairn_sync::download::{BlockNetwork, SchedulerOptions, SyncOptions, sync};
-use cairn_sync::pipeline::ValidationPlan;
-use cairn_sync::replay::{ReplayError, announce_modes};
+use cairn_sync::replay::ReplayError;
 use cairn_sync::stats::WorkSource;
 use cairn_sync::writer::{ChainWriter, Ended};
 
+use super::fetch;
 use super::replay::{replay_log, replay_plan};
 use crate::cli::RunArgs;
 use crate::config::{Settings, StopAt, example};
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
-use crate::peering::{PeerNetwork, ServedLog, SharedLog};
+use crate::peering::{ServedLog, SharedLog};
 use crate::run::{
-    DiskRoom, FinalRecord, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, forget_set_aside,
+    DiskRoom, FinalRecord, Lag, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, forget_set_aside,
     give_back_when_quiet, is_disk_full, refuse_pruned, tell_set_aside,
 };
 
 /// How often a node without work looks whether it is to end.
 const IDLE: Duration = Duration::from_millis(100);
-
-/// How long other peers may take to be found when one contradicts a checkpoint: seeds are dialed at once, and one that
-/// has not answered a connection by then is not likely to.
-const MISMATCH_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs a node until it is asked to end, or the block of `exit-at-block` is applied.
 ///
@@ -124,9 +119,12 @@ impl Node {
             &session.settings,
             &session.dictionaries,
         );
-        let own = match settings.exit_before_sync {
-            true => OwnLog::open(&folder, settings, dictionaries)?,
-            false => OwnLog::open_to_sync(&folder, settings, dictionaries, &session.data_dir)?,
+        let (own, lag) = match settings.exit_before_sync {
+            true => (OwnLog::open(&folder, settings, dictionaries)?, Lag::Refused),
+            false => (
+                OwnLog::open_to_sync(&folder, settings, dictionaries, &session.data_dir)?,
+                Lag::Fetched,
+            ),
         };
         let (writer, reader) = own.map_or((None, None), |own| (Some(own.writer), Some(own.reader)));
         if std::mem::take(&mut self.remove_state) {
@@ -135,7 +133,7 @@ impl Node {
             }
             session.data_dir.remove_state()?;
         }
-        let chain = session.open_writer(writer, session.keep_parts_in_replay())?;
+        let chain = session.open_writer(writer, session.keep_parts_in_replay(), lag)?;
         self.served.replace(reader.clone());
         self.reader = reader;
         Ok(chain)
@@ -170,7 +168,7 @@ impl Node {
             Ok(network) => network,
             Err(error) => return Ok((chain, Err(error.into()))),
         };
-        let (chain, result) = self.sync(chain, &network);
+        let (chain, result) = self.fetch(chain, &network);
         self.network = Some(network);
         let result = match (result, self.session.settings.stop) {
             (Ok(Outcome::Done), Some(StopAt::Stop(number))) => Ok(self.wait_in_api_mode(number)),
@@ -184,10 +182,11 @@ impl Node {
         &self,
         chain: ChainWriter,
     ) -> Result<(ChainWriter, Result<Option<Outcome>, CommandError>), CommandError> {
-        let head = chain.head().number;
-        let stored = |number| cairn_sync::id_if_there(self.reader.as_ref()?, number);
-        if let Err(error) = check_past(&self.session.settings.checkpoints, head, stored) {
-            return Ok((chain, Err(CommandError::contradiction(error))));
+        // A log that has a gap is looked at when that is closed.
+        if chain.log_gap().is_none()
+            && let Err(error) = self.check_past(&chain)
+        {
+            return Ok((chain, Err(error)));
         }
         let Some(reader) = &self.reader else {
             return Ok((chain, Ok(None)));
@@ -219,6 +218,13 @@ impl Node {
                 Err(error) => return Ok((chain, Err(error))),
             }
         }
+    }
+
+    /// Compares the checkpoints below the head with the blocks in the log.
+    fn check_past(&self, chain: &ChainWriter) -> Result<(), CommandError> {
+        let stored = |number| cairn_sync::id_if_there(self.reader.as_ref()?, number);
+        check_past(&self.session.settings.checkpoints, chain.head().number, stored)
+            .map_err(CommandError::contradiction)
     }
 
     /// Cuts a damaged block and those behind it off the log, so that they are fetched again; `false`: the fault is
@@ -286,50 +292,27 @@ impl Node {
         Ok(network)
     }
 
-    fn sync(
+    /// Fetches what the block log lacks, and then what the state lacks.
+    fn fetch(
         &self,
-        chain: ChainWriter,
+        mut chain: ChainWriter,
         network: &NetworkHandle,
     ) -> (ChainWriter, Result<Outcome, CommandError>) {
-        let settings = &self.session.settings;
-        let plan = ValidationPlan {
-            reduced_through: settings.checkpoints.last_number(),
-        };
-        announce_modes(
-            &settings.checkpoints,
-            plan.reduced_through,
-            chain.head().number + 1,
-        );
-        let reporter = match self.session.start_reporter(WorkSource::Network) {
-            Ok(reporter) => reporter,
-            Err(error) => return (chain, Err(error.into())),
-        };
-        let context = self.session.prepare_context(self.session.log_form(), plan);
-        let last_block = settings.stop.map(StopAt::number);
-        let options = SyncOptions {
-            threads: settings.threads,
-            scheduler: SchedulerOptions {
-                window_bytes: settings.window_bytes,
-                last_block,
-                ..SchedulerOptions::default()
-            },
-            folder: self.session.data_dir.p2p(),
-            patience: MISMATCH_PATIENCE,
-            on_mismatch: settings.on_mismatch,
-            stop: Arc::clone(&self.session.stop),
-        };
-        let runtime = self.session.runtime.handle();
-        let peers: Arc<dyn BlockNetwork> = Arc::new(PeerNetwork::new(network.clone(), runtime.clone()));
-        let bar = ProgressBar::start("syncing", &self.session.meter);
-        let (chain, result) = sync(chain, &peers, &context, options, &self.session.meter, runtime);
-        drop((reporter, bar));
-        let result = match result {
-            Ok(Ended::Stopped) => Ok(Outcome::Stopped),
-            Ok(Ended::ReachedLastBlock | Ended::SourceEnded) => Ok(Outcome::Done),
-            Err(error) if error.contradicts_checkpoint() => Err(CommandError::contradiction(error)),
-            Err(error) => Err(CommandError::Failed(error.into())),
-        };
-        (chain, result)
+        if let Some(gap) = chain.log_gap() {
+            let (filled, result) = fetch::fill_log(&self.session, chain, &gap, network);
+            chain = filled;
+            match result.and_then(|ended| self.check_past(&chain).map(|()| ended)) {
+                Ok(Ended::Stopped) => return (chain, Ok(Outcome::Stopped)),
+                Ok(Ended::ReachedLastBlock | Ended::SourceEnded) => {}
+                Err(error) => return (chain, Err(error)),
+            }
+        }
+        let (chain, result) = fetch::sync(&self.session, chain, network);
+        let outcome = result.map(|ended| match ended {
+            Ended::Stopped => Outcome::Stopped,
+            Ended::ReachedLastBlock | Ended::SourceEnded => Outcome::Done,
+        });
+        (chain, outcome)
     }
 
     /// hived's API mode: the blocks are there, nothing new is fetched.
@@ -392,7 +375,9 @@ impl Node {
         shutdown.enter(Stage::Closing);
         let closed = chain.finish().map(drop);
         if closed.is_ok() {
-            let durable = self.session.meter.read().durable;
+            // The state may be ahead of a log that was not filled to the end.
+            let logged = self.reader.as_ref().and_then(BlockLog::head_number);
+            let durable = self.session.meter.read().durable.min(logged.unwrap_or(0));
             if let Err(error) = forget_set_aside(&self.session.data_dir.blockchain(), durable) {
                 tracing::warn!(target: "reconcile", "{error}");
             }

@@ -35,8 +35,8 @@ impl OwnLog {
         Self::open_cutting(folder, settings, dictionaries, CutPolicy::Torn)
     }
 
-    /// The same for a node that is about to sync: damage above the state's head is cut off as well, with all blocks
-    /// behind it, which are fetched again. Their bytes are kept beside the log.
+    /// The same for a node that is about to sync: damage that is no torn tail is cut off as well, with all blocks behind
+    /// it, which are fetched again. Their bytes are kept beside the log.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -54,7 +54,7 @@ impl OwnLog {
             error.downcast_ref(),
             Some(LogError::DamagedInside { .. } | LogError::TooMuchDamage { .. })
         );
-        if !damaged || !is_whole_up_to_state(folder, settings, dictionaries, data_dir) {
+        if !damaged || !is_worth_keeping(folder, settings, dictionaries, data_dir) {
             return Err(error);
         }
         tracing::warn!(target: "reconcile", "{}", crate::exit::full_text(error.as_ref()));
@@ -134,7 +134,7 @@ pub fn tell_set_aside(kept: &SetAside) {
     );
 }
 
-/// Removes the bytes of blocks that were cut off the log and are there again.
+/// Removes the bytes of blocks that were cut off the log and are there again: up to block `durable`.
 pub fn forget_set_aside(folder: &Path, durable: u32) -> Result<(), LogError> {
     for kept in SetAside::find(folder)? {
         if kept.last <= durable {
@@ -153,9 +153,8 @@ pub fn forget_set_aside(folder: &Path, durable: u32) -> Result<(), LogError> {
     Ok(())
 }
 
-/// Whether the part of the log before the damage is this chain's and reaches up to the state's head: then what comes
-/// behind can be fetched again.
-fn is_whole_up_to_state(
+/// Whether the part of the log before the damage is this chain's: then what comes behind can be fetched again.
+fn is_worth_keeping(
     folder: &Path,
     settings: &Settings,
     dictionaries: &Arc<Dictionaries>,
@@ -172,9 +171,11 @@ fn is_whole_up_to_state(
     let Ok((log, _)) = prefix else { return false };
     let head = data_dir.read_state().ok().and_then(|store| store.head());
     match head.filter(|head| head.number > 0) {
-        Some(head) => id_if_there(&log, head.number).is_some_and(|id| id.0 == head.id),
-        // Nothing was ever applied: at least one block must be whole for this chain.
-        None => log.head_number().is_some(),
+        Some(head) if log.head_number().is_some_and(|last| last >= head.number) => {
+            id_if_there(&log, head.number).is_some_and(|id| id.0 == head.id)
+        }
+        // At least one block must be whole for this chain. Blocks that the state has are only put into the log again.
+        _ => log.head_number().is_some(),
     }
 }
 

@@ -59,6 +59,8 @@ pub struct FinalRecord {
     pub transactions: u64,
     /// Operations in them.
     pub operations: u64,
+    /// Blocks that were put into the block log and not applied: the state had them.
+    pub blocks_logged: u64,
     /// Bytes of blocks and headers that peers have sent to this run, whatever became of them.
     pub received_bytes: u64,
     /// Time from the first block wanted to the last commit.
@@ -157,9 +159,10 @@ impl FinalRecord {
                 time: head.time.to_string(),
             },
             reversible_blocks: chain.reversible_len(),
-            blocks: meter.blocks.load(Relaxed),
+            blocks: meter.blocks.load(Relaxed) - meter.logged.load(Relaxed),
             transactions: meter.transactions.load(Relaxed),
             operations: meter.operations.load(Relaxed),
+            blocks_logged: meter.logged.load(Relaxed),
             received_bytes: meter.received_bytes.load(Relaxed),
             seconds: facts.elapsed.as_secs_f64(),
             cpu_seconds,

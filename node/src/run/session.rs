@@ -17,12 +17,12 @@ use cairn_sync::writer::{ChainWriter, ChainWriterOptions, Pause};
 use super::disk_room::DiskRoom;
 use super::folder_lock::FolderLock;
 use super::open_files::{self, Demand};
-use super::reconcile::reconcile;
+use super::reconcile::{Lag, reconcile, replace_missing};
 use super::record::DigestWish;
 use super::runtime::Runtime;
 use super::shutdown::{Shutdown, Stage};
 use crate::config::{BlockLogSplit, Settings};
-use crate::data_dir::DataDir;
+use crate::data_dir::{DataDir, chain_tag};
 
 /// How often a pause looks at the disks and at the stop flag.
 const IDLE: Duration = Duration::from_millis(100);
@@ -157,23 +157,28 @@ impl Session {
     }
 
     /// The writer over this folder's state and, if there is one, its block log; the two are reconciled. Of the log,
-    /// `keep_parts` full parts are kept.
+    /// `keep_parts` full parts are kept. With [`Lag::Fetched`] the log may lack blocks that the state has: see
+    /// [`ChainWriter::log_gap`].
     ///
     /// # Errors
-    /// When the state cannot be opened, or the log is behind it.
+    /// When the state cannot be opened, or the log is behind it and [`Lag::Refused`].
     pub fn open_writer(
         &self,
         log: Option<BlockLogWriter>,
         keep_parts: Option<u32>,
+        lag: Lag,
     ) -> anyhow::Result<ChainWriter> {
         let choice = self
             .settings
             .chain_choice
             .as_ref()
             .map(|choice| choice.0.value.as_str());
-        let mut state = self.data_dir.open_state(&self.settings.chain, choice)?;
-        if let Some(log) = &log {
-            state = reconcile(state, &log.reader(), &self.data_dir.restore_points())?;
+        let (data_dir, chain) = (&self.data_dir, &self.settings.chain);
+        let reader = log.as_ref().map(BlockLogWriter::reader);
+        replace_missing(data_dir, &chain_tag(chain), reader.as_ref(), lag)?;
+        let mut state = data_dir.open_state(chain, choice)?;
+        if let Some(log) = &reader {
+            state = reconcile(state, log, &data_dir.restore_points(), lag)?;
         }
         let options = ChainWriterOptions {
             log,
@@ -186,7 +191,10 @@ impl Session {
             view: Arc::clone(&self.view),
             restore_points: Some(self.data_dir.restore_points()),
         };
-        Ok(ChainWriter::new(state, options)?)
+        match lag {
+            Lag::Fetched => Ok(ChainWriter::with_gap(state, options)),
+            Lag::Refused => Ok(ChainWriter::new(state, options)?),
+        }
     }
 
     /// What the prevalidation threads need.

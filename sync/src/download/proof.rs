@@ -88,13 +88,18 @@ impl Proof {
             top > number && options.checkpoints.at(top).is_some()
         });
         Self {
-            next_below: Trusted { number, id },
+            next_below: Trusted { number, id: Some(id) },
             options,
             segments: VecDeque::new(),
             proven: 0,
             faults: Vec::new(),
             retry_at: None,
         }
+    }
+
+    /// The id of the block before the first one is not known: whatever the chain of the checkpoint has there is right.
+    pub(super) fn forget_below(&mut self) {
+        self.next_below.id = None;
     }
 
     /// Blocks up to this number may leave the window.
@@ -308,13 +313,15 @@ impl Proof {
         if next <= below.number {
             return None;
         }
-        if let Knowledge::Broken(found) = segment.knowledge {
+        if let Knowledge::Broken(found) = segment.knowledge
+            && let Some(trusted) = below.id
+        {
             let own_head = below.number == self.options.head.0;
             return Some(Verdict::TwoChains {
                 checkpoint,
                 origin: origin(checkpoint.number),
                 below: below.number,
-                trusted: below.id,
+                trusted,
                 trusted_origin: (!own_head).then(|| origin(below.number)),
                 found,
             });

@@ -187,6 +187,13 @@ impl Scheduler {
         }
     }
 
+    /// The id of the first block's predecessor is not known, and none is wrong. Only below the first checkpoint.
+    #[must_use]
+    pub fn with_unknown_start(mut self) -> Self {
+        self.proof.forget_below();
+        self
+    }
+
     /// The next block that the pipeline needs.
     pub fn next_needed(&self) -> u32 {
         self.window.next()

@@ -18,7 +18,9 @@ use super::scheduler::{Scheduler, SchedulerOptions};
 use super::shared::Shared;
 use crate::pipeline::{Pipeline, PipelineOptions, PrepareContext};
 use crate::stats::Meter;
-use crate::writer::{ChainWriter, Ended, ProgressStyle, RunOptions, SystemClock, WriterError, WriterLoop};
+use crate::writer::{
+    ChainWriter, Ended, LogGap, ProgressStyle, RunOptions, SystemClock, WriterError, WriterLoop,
+};
 
 /// Batches of the peers' branches that wait for the pipeline; each has at most 256 KiB and a block.
 const BRANCH_BATCHES: usize = 8;
@@ -95,6 +97,48 @@ pub fn sync(
     meter: &Arc<Meter>,
     runtime: &tokio::runtime::Handle,
 ) -> (ChainWriter, Result<Ended, SyncError>) {
+    chain.follow_forks(Box::new(SystemClock));
+    let begin = |options, proof| Scheduler::new(options, proof);
+    run(chain, network, context, options, meter, runtime, begin)
+}
+
+/// Fetches the blocks of a gap below the state's head and puts them into the block log, without applying them: they are
+/// proven by the head's id. Ends as [`sync`] does, with [`Ended::ReachedLastBlock`] when the gap is closed.
+///
+/// # Errors
+/// [`SyncError`]; [`Verdict::TwoChains`] when the block before the gap is not on the state's chain.
+pub fn fill_log(
+    mut chain: ChainWriter,
+    gap: &LogGap,
+    network: &Arc<dyn BlockNetwork>,
+    context: &PrepareContext,
+    mut options: SyncOptions,
+    meter: &Arc<Meter>,
+    runtime: &tokio::runtime::Handle,
+) -> (ChainWriter, Result<Ended, SyncError>) {
+    chain.begin_filling(gap);
+    options.scheduler.last_block = Some(gap.last.number());
+    let begin = |options, proof| {
+        let scheduler = Scheduler::new(options, proof);
+        match gap.below {
+            Some(_) => scheduler,
+            None => scheduler.with_unknown_start(),
+        }
+    };
+    let (mut chain, ended) = run(chain, network, context, options, meter, runtime, begin);
+    chain.end_filling();
+    (chain, ended)
+}
+
+fn run(
+    chain: ChainWriter,
+    network: &Arc<dyn BlockNetwork>,
+    context: &PrepareContext,
+    options: SyncOptions,
+    meter: &Arc<Meter>,
+    runtime: &tokio::runtime::Handle,
+    begin: impl FnOnce(SchedulerOptions, ProofOptions) -> Scheduler,
+) -> (ChainWriter, Result<Ended, SyncError>) {
     let parts = Pipeline::start(
         context,
         PipelineOptions {
@@ -108,7 +152,6 @@ pub fn sync(
     };
     // A replay before may have known its way in bytes; of the peers' blocks nobody does.
     meter.target_bytes.store(0, Relaxed);
-    chain.follow_forks(Box::new(SystemClock));
     let (head, checkpoints) = (chain.head(), chain.checkpoints().clone());
     let proven_through = checkpoints.last_number();
     let proof = ProofOptions {
@@ -118,7 +161,7 @@ pub fn sync(
         patience: options.patience,
         wait_on_mismatch: options.on_mismatch == OnMismatch::Wait,
     };
-    let shared = Arc::new(Shared::new(Scheduler::new(options.scheduler, proof)));
+    let shared = Arc::new(Shared::new(begin(options.scheduler, proof)));
     let (branches, branch_queue) = tokio::sync::mpsc::channel(BRANCH_BATCHES);
     let view = Arc::clone(chain.view());
     let follow = Follow::new(Means {

@@ -81,8 +81,10 @@ pub struct Meter {
     pub base_bytes: AtomicU64,
     /// Headers that a sync fetches before the blocks they prove: all of the present way down, and those that are here.
     pub headers: HeaderMeter,
-    /// Applied blocks.
+    /// Applied blocks, and those that were put into the log only.
     pub blocks: AtomicU64,
+    /// Blocks that were put into the log and not applied: the state had them.
+    pub logged: AtomicU64,
     /// Transactions in them.
     pub transactions: AtomicU64,
     /// Operations in them.
@@ -158,6 +160,12 @@ impl Meter {
     /// An undo session was opened.
     pub(crate) fn note_session(&self) {
         self.undo_sessions.fetch_add(1, Relaxed);
+    }
+
+    /// A block was put into the log only.
+    pub(crate) fn note_logged(&self) {
+        self.blocks.fetch_add(1, Relaxed);
+        self.logged.fetch_add(1, Relaxed);
     }
 
     /// A block that was counted was taken back.

@@ -9,6 +9,7 @@ use cairn_rules::{Head, IdentityState, RuleError, Validation};
 use cairn_state::{CommitPolicy, RestorePoint, RestorePoints};
 
 use super::error::{BlockFault, WriterError};
+use super::fill::Filling;
 use super::forks::Forks;
 use super::log_tail::LogTail;
 use super::reached::{IsLast, Milestones};
@@ -64,14 +65,17 @@ pub struct ChainWriter {
     policy: CommitPolicy,
     live: bool,
     pub(super) meter: Arc<Meter>,
-    view: Arc<ChainView>,
-    durable: Head,
+    pub(super) view: Arc<ChainView>,
+    /// Last block that a crash cannot lose.
+    pub(super) durable: Head,
     /// Blocks that a commit would make durable.
     pub(super) blocks_since_commit: u32,
     last_commit: Instant,
     keeper: Option<Keeper>,
     /// What lies above the last irreversible block; `None`: blocks come in order and are irreversible at once.
     pub(super) forks: Option<Forks>,
+    /// Blocks are only put into the log: the state has them.
+    pub(super) filling: Option<Filling>,
 }
 
 impl ChainWriter {
@@ -80,7 +84,20 @@ impl ChainWriter {
     ///
     /// # Errors
     /// [`WriterError::LogBehindState`].
-    pub fn new(mut state: IdentityState, options: ChainWriterOptions) -> Result<Self, WriterError> {
+    pub fn new(state: IdentityState, options: ChainWriterOptions) -> Result<Self, WriterError> {
+        let writer = Self::with_gap(state, options);
+        match writer.log.head_number() {
+            Some(log_head) if log_head < writer.head().number => Err(WriterError::LogBehindState {
+                log_head,
+                state_head: writer.head().number,
+            }),
+            _ => Ok(writer),
+        }
+    }
+
+    /// The same with a log that may lack blocks which the state has: whoever feeds this writer has them
+    /// [fetched](crate::download::fill_log) before anything is applied.
+    pub fn with_gap(mut state: IdentityState, options: ChainWriterOptions) -> Self {
         let ChainWriterOptions {
             log,
             keep_parts,
@@ -95,16 +112,10 @@ impl ChainWriter {
         state.set_undo_sessions(undo_sessions);
         let head = state.head();
         let log = LogTail::new(log, keep_parts);
-        if let Some(log_head) = log.head_number().filter(|log_head| *log_head < head.number) {
-            return Err(WriterError::LogBehindState {
-                log_head,
-                state_head: head.number,
-            });
-        }
         meter.head.set(head.number, head.time.0);
         meter.durable.store(head.number, Relaxed);
         view.begin_at(head);
-        Ok(Self {
+        Self {
             state,
             log,
             undo_sessions,
@@ -120,7 +131,8 @@ impl ChainWriter {
             last_commit: Instant::now(),
             keeper: restore_points.map(Keeper::new),
             forks: None,
-        })
+            filling: None,
+        }
     }
 
     /// From now on so many full parts of the block log are kept; `None`: all. Those that the durable state does not need
@@ -205,16 +217,18 @@ impl ChainWriter {
         })
     }
 
-    /// The last applied block.
+    /// The last applied block; while the log is [filled](crate::download::fill_log), the last one in the log.
     pub fn head(&self) -> Head {
-        self.state.head()
+        self.filling
+            .as_ref()
+            .map_or_else(|| self.state.head(), |filling| filling.head)
     }
 
     /// The last block that cannot be taken back: the head, unless there are [forks](Self::follow_forks).
     pub fn irreversible(&self) -> Head {
         match &self.forks {
             Some(forks) => forks.irreversible(),
-            None => self.state.head(),
+            None => self.head(),
         }
     }
 
@@ -253,6 +267,9 @@ impl ChainWriter {
     /// The block is not applied and the state is at the block before, except after [`WriterError::Log`] and
     /// [`WriterError::State`], which end the writer: what is durable stays whole.
     pub fn apply(&mut self, prepared: &PreparedBlock) -> Result<(), WriterError> {
+        if self.filling.is_some() {
+            return self.put_into_log(prepared);
+        }
         let number = prepared.block.number();
         self.apply_to_state(prepared)?;
         if self.undo_sessions {
@@ -396,12 +413,13 @@ impl ChainWriter {
         self.log.sync()?;
         let synced = started.elapsed();
         let head = self.irreversible();
-        // Blocks that came in order are not taken back; whoever opens sessions only wants to know what they cost.
-        self.state.irreversible(head.number);
-        let stats = self.state.commit()?;
-        self.meter
-            .clock
-            .reassign(Phase::WaitingForLocks, synced + stats.write);
+        let mut waited = synced;
+        if self.filling.is_none() {
+            // Blocks that came in order are not taken back; whoever opens sessions only wants to know what they cost.
+            self.state.irreversible(head.number);
+            waited += self.state.commit()?.write;
+        }
+        self.meter.clock.reassign(Phase::WaitingForLocks, waited);
         self.blocks_since_commit = 0;
         self.durable = head;
         self.meter.durable.store(head.number, Relaxed);
@@ -411,7 +429,7 @@ impl ChainWriter {
 
     /// Publishes the head; once a batch is often enough.
     pub fn publish_head(&mut self) {
-        let (head, irreversible) = (self.state.head(), self.irreversible());
+        let (head, irreversible) = (self.head(), self.irreversible());
         let reversible = self.forks.as_mut().and_then(Forks::changed_blocks);
         self.view.publish(|heads| {
             (heads.head, heads.irreversible) = (Some(head), Some(irreversible));

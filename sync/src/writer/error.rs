@@ -130,8 +130,8 @@ pub enum WriterError {
     #[error(
         "the block log ends at block {log_head}, the state is at block {state_head}, and there is no restore point that the \
          log reaches: the blocks between could not be served to anybody. Nothing was changed. Put the missing files of \
-         the block log back; or go on without a block log, --block-log-split 0; or make the state again from the blocks \
-         that are there and fetch the others from peers, --force-replay"
+         the block log back; or have `cairn run` fetch the blocks from peers, without --exit-before-sync; or go on without \
+         a block log, --block-log-split 0; or make the state again from the blocks that are there, --force-replay"
     )]
     LogBehindState {
         /// Last block in the log.

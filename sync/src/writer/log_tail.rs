@@ -2,7 +2,9 @@
 
 use cairn_block_log::{BlockLogWriter, LogError, SetAside};
 use cairn_chain::BlockId;
+use cairn_rules::Head;
 
+use super::fill::LogGap;
 use crate::pipeline::{LogEntry, PreparedBlock};
 
 /// Bytes that may go into the log before the disks are looked at again. Lower, the system is asked more often than
@@ -35,6 +37,24 @@ impl LogTail {
     /// The last block in the log, 0 in an empty one; `None` when there is no log.
     pub(super) fn head_number(&self) -> Option<u32> {
         Some(self.log.as_ref()?.head().map_or(0, |id| id.number()))
+    }
+
+    /// What the log lacks below the state's head. A log without a block begins as late as it may: with the oldest part
+    /// that is kept.
+    pub(super) fn gap(&self, head: Head) -> Option<LogGap> {
+        let log = self.log.as_ref().filter(|_| head.number > 0)?;
+        let (first, below) = match log.head() {
+            Some(id) => (id.number().checked_add(1)?, Some(id)),
+            None => {
+                let first = log.first_with(head.number.saturating_add(1), self.keep_parts);
+                (first, (first == 1).then_some(BlockId::ZERO))
+            }
+        };
+        (first <= head.number).then_some(LogGap {
+            first,
+            below,
+            last: head.id,
+        })
     }
 
     /// Appends a block; one that the log has already is its own tail that is being applied again.

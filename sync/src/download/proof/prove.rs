@@ -56,7 +56,7 @@ impl Proof {
             let Some(held) = window.get(number) else { return };
             let (id, previous, peer) = (held.arrival.id, held.arrival.previous, Arc::clone(&held.peer));
             if id == expected {
-                if number == below.number + 1 && previous != below.id {
+                if number == below.number + 1 && below.contradicts(previous) {
                     segment.knowledge = Knowledge::Broken(previous);
                     return;
                 }
@@ -114,7 +114,7 @@ impl Proof {
                     expected,
                     found,
                 })) => self.lied(window, &peer, number, expected, found),
-                Ok(Some(Finding::Complete(found))) if found != below.id => {
+                Ok(Some(Finding::Complete(found))) if below.contradicts(found) => {
                     segment.knowledge = Knowledge::Broken(found);
                     return;
                 }

@@ -11,12 +11,20 @@ use crate::checkpoint::Checkpoint;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trusted {
     pub(super) number: u32,
-    pub(super) id: BlockId,
+    /// `None`: nothing is known of it here, and the chain of the checkpoint above says which block it is.
+    pub(super) id: Option<BlockId>,
+}
+
+impl Trusted {
+    /// Whether a chain that has this id at its number is another one.
+    pub(super) fn contradicts(&self, found: BlockId) -> bool {
+        self.id.is_some_and(|id| id != found)
+    }
 }
 
 impl From<Checkpoint> for Trusted {
     fn from(Checkpoint { number, id }: Checkpoint) -> Self {
-        Self { number, id }
+        Self { number, id: Some(id) }
     }
 }
 

@@ -241,6 +241,33 @@ fn a_head_on_another_chain_than_the_checkpoint_is_found_before_a_block_is_applie
     assert!(text.contains("this node's head is"), "{text}");
 }
 
+/// A log that begins with a part: nothing here knows the block before.
+#[test]
+fn an_unknown_start_is_whatever_the_checkpoints_chain_has_there() {
+    let chain = HeaderChain::new(6_000, 0);
+    for (window, size) in [(LARGE, 200), (SMALL, 300)] {
+        let mut simulation = Simulation::new(vec![Peer::honest(&chain, 6_000); 2], &[], window, size);
+        let mut before = BlockId::ZERO;
+        before.0[..4].copy_from_slice(&400u32.to_be_bytes());
+        let proof = ProofOptions {
+            checkpoints: checkpoints(&[chain.checkpoint(6_000)]),
+            head: (400, before),
+            folder: simulation.folder.path().to_owned(),
+            patience: Duration::from_secs(2),
+            wait_on_mismatch: false,
+        };
+        let options = SchedulerOptions {
+            window_bytes: window,
+            ..SchedulerOptions::default()
+        };
+        simulation.scheduler = Scheduler::new(options, proof).with_unknown_start();
+        simulation.released = (1..=400).map(|number| chain.id(number)).collect();
+        simulation.run(6_000);
+        simulation.released_is(&chain, 6_000);
+        assert!(simulation.blamed.is_empty(), "{:?}", simulation.blamed);
+    }
+}
+
 /// A body that the writer refuses comes from somebody else, and is compared with the known id again.
 #[test]
 fn after_a_refused_body_the_known_ids_still_hold() {
