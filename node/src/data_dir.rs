@@ -118,6 +118,11 @@ impl DataDir {
         self.p2p().join("bans.json")
     }
 
+    /// Where the number of a block is noted that a peer was served damaged; see `peering`.
+    pub fn log_damage(&self) -> PathBuf {
+        self.p2p().join("log-damage")
+    }
+
     /// File with the block log's headers, in the folder of the node's key.
     pub fn headers(&self) -> PathBuf {
         self.p2p().join("headers")

@@ -5,6 +5,7 @@
 mod frozen_chain;
 mod header_builder;
 mod network;
+mod self_check;
 mod served_log;
 
 pub use network::PeerNetwork;

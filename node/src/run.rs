@@ -4,6 +4,7 @@ mod block_log;
 mod disk_room;
 mod folder_lock;
 mod heap;
+mod noted_damage;
 mod open_files;
 mod progress_bar;
 mod reconcile;
@@ -19,6 +20,7 @@ pub use block_log::{
 pub use disk_room::DiskRoom;
 pub use folder_lock::{FolderError, FolderLock};
 pub use heap::give_back_when_quiet;
+pub use noted_damage::cut_noted_damage;
 pub use open_files::{Demand, TooFewOpenFiles};
 pub use progress_bar::ProgressBar;
 pub use reconcile::Lag;

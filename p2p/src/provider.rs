@@ -80,4 +80,7 @@ pub trait BlockProvider: Send + Sync {
     /// # Errors
     /// As [`read_range`](Self::read_range).
     fn read_headers(&self, first: u32, max_count: u32, max_bytes: usize) -> Result<Vec<u8>, ProvideError>;
+
+    /// A peer has banned this node: what it was sent may have been wrong. Called from async code: it must not block.
+    fn turned_away(&self) {}
 }

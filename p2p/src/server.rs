@@ -118,6 +118,9 @@ async fn take_goodbye(context: &Context, peer: PeerId, payload: &[u8]) {
     if let Some(suppressed) = log {
         tracing::info!(target: "p2p", %peer, "{gone}{suppressed}");
     }
+    if goodbye.reason == GoodbyeReason::Banned {
+        context.provider.turned_away();
+    }
     context.peers.leave(peer, gone, Refusal::ByPeer(goodbye));
     let _ = context.commands.send(Command::Close { peer }).await;
 }

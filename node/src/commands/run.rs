@@ -19,8 +19,8 @@ use crate::exit::{CommandError, ExitCode};
 use crate::output;
 use crate::peering::{ServedLog, SharedLog};
 use crate::run::{
-    DiskRoom, FinalRecord, Lag, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, forget_set_aside,
-    give_back_when_quiet, is_disk_full, refuse_pruned, tell_set_aside,
+    DiskRoom, FinalRecord, Lag, OwnLog, ProgressBar, RunFacts, Session, Stage, cut_noted_damage, explain,
+    forget_set_aside, give_back_when_quiet, is_disk_full, refuse_pruned, tell_set_aside,
 };
 
 /// How often a node without work looks whether it is to end.
@@ -125,6 +125,13 @@ impl Node {
                 OwnLog::open_to_sync(&folder, settings, dictionaries, &session.data_dir)?,
                 Lag::Fetched,
             ),
+        };
+        let own = match (own, settings.exit_before_sync) {
+            (Some(mut own), false) => {
+                cut_noted_damage(&mut own, settings, &session.data_dir.log_damage())?;
+                Some(own)
+            }
+            (own, _) => own,
         };
         let (writer, reader) = own.map_or((None, None), |own| (Some(own.writer), Some(own.reader)));
         if std::mem::take(&mut self.remove_state) {
@@ -275,7 +282,8 @@ impl Node {
         let settings = &self.session.settings;
         let data_dir = &self.session.data_dir;
         let node_key = data_dir.prepare_node_key()?;
-        let mut provider = ServedLog::new(self.served.clone(), Arc::clone(&self.session.view));
+        let mut provider = ServedLog::new(self.served.clone(), Arc::clone(&self.session.view))
+            .with_self_check(Arc::clone(&settings.chain), data_dir.log_damage());
         if settings.p2p.endpoint.is_some() {
             provider = provider.with_header_file(data_dir.headers(), settings.chain.chain_id());
         }

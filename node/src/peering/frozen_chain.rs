@@ -1,5 +1,7 @@
 //! This node's chain at one moment: the block log and, behind it, the blocks that could still be taken back.
 
+use std::sync::Arc;
+
 use cairn_block_log::{BlockLog, Compression, Headers, LogError, LogHeaders, StoredBlock};
 use cairn_chain::{BlockId, SignedHeader};
 use cairn_p2p::{BlockProvider, LocalStatus, ProvideError, WireBlock};
@@ -7,6 +9,7 @@ use cairn_sync::pipeline::{LogEntry, PreparedBlock};
 use cairn_sync::{Heads, ReversibleBlocks};
 
 use super::header_builder::SharedHeaders;
+use super::self_check::SelfCheck;
 use super::to_wire;
 
 /// Most stored bytes that are read for one request for headers where they are not in the header file: what comes
@@ -20,6 +23,7 @@ pub(super) struct FrozenChain {
     log: Option<BlockLog>,
     reversible: ReversibleBlocks,
     headers: SharedHeaders,
+    check: Option<Arc<SelfCheck>>,
     /// First and last block that are served.
     first: u32,
     head: u32,
@@ -29,7 +33,12 @@ pub(super) struct FrozenChain {
 impl FrozenChain {
     /// `None`: nothing is served. A crash could take back what is not durable: only near the head of the chain, where
     /// everybody has such blocks, are they served.
-    pub(super) fn new(log: Option<BlockLog>, heads: Heads, headers: SharedHeaders) -> Option<Self> {
+    pub(super) fn new(
+        log: Option<BlockLog>,
+        heads: Heads,
+        headers: SharedHeaders,
+        check: Option<Arc<SelfCheck>>,
+    ) -> Option<Self> {
         let logged = log
             .as_ref()
             .and_then(|log| log.first_number().zip(log.head_number()));
@@ -42,9 +51,11 @@ impl FrozenChain {
             (Some((first, _)), ..) => (first, heads.durable?),
             (None, ..) => return None,
         };
+        let first = first.max(check.as_ref().map_or(0, |check| check.first()));
         (first <= last.number).then_some(Self {
             log,
             headers,
+            check,
             first,
             head: last.number,
             head_id: last.id,
@@ -151,6 +162,9 @@ impl BlockProvider for FrozenChain {
                 if next > last.min(log_end) || bytes >= max_bytes {
                     break;
                 }
+            }
+            if let (Some(check), true) = (&self.check, next > first) {
+                check.note_served(first, next - 1);
             }
         }
         while next <= last && bytes < max_bytes {

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use cairn_block_log::BlockLog;
-use cairn_chain::{BlockId, ChainId};
+use cairn_chain::{BlockId, ChainId, ChainSpec};
 use cairn_p2p::{BlockProvider, LocalStatus, ProvideError, WireBlock};
 use cairn_sync::ChainView;
 
 use super::frozen_chain::FrozenChain;
 use super::header_builder::{HeaderBuilder, SharedHeaders};
+use super::self_check::SelfCheck;
 
 /// The log of this node, for those who read it while the node runs. It follows its writer; a writer that was opened
 /// anew brings a new one.
@@ -36,6 +37,7 @@ pub struct ServedLog {
     first_block_id: OnceLock<Option<BlockId>>,
     headers: SharedHeaders,
     builder: Option<HeaderBuilder>,
+    check: Option<Arc<SelfCheck>>,
 }
 
 impl ServedLog {
@@ -47,6 +49,7 @@ impl ServedLog {
             first_block_id: OnceLock::new(),
             headers: SharedHeaders::default(),
             builder: None,
+            check: None,
         }
     }
 
@@ -65,11 +68,23 @@ impl ServedLog {
         self
     }
 
+    /// Looks again at what was served when a peer bans this node; a damaged block is noted in the file `note`.
+    #[must_use]
+    pub fn with_self_check(mut self, chain: Arc<ChainSpec>, note: PathBuf) -> Self {
+        self.check = Some(Arc::new(SelfCheck::new(chain, note)));
+        self
+    }
+
     /// What is served now.
     fn now(&self) -> Option<FrozenChain> {
         // The view first: the log may be ahead of it, and has then the same blocks.
         let heads = self.view.heads();
-        FrozenChain::new(self.log.get(), heads, Arc::clone(&self.headers))
+        FrozenChain::new(
+            self.log.get(),
+            heads,
+            Arc::clone(&self.headers),
+            self.check.clone(),
+        )
     }
 
     fn first_block_id(&self, log: &BlockLog) -> Option<BlockId> {
@@ -110,5 +125,11 @@ impl BlockProvider for ServedLog {
     fn read_headers(&self, first: u32, max_count: u32, max_bytes: usize) -> Result<Vec<u8>, ProvideError> {
         let chain = self.now().ok_or(ProvideError::NoSuchBlock(first))?;
         chain.read_headers(first, max_count, max_bytes)
+    }
+
+    fn turned_away(&self) {
+        if let (Some(check), Some(log)) = (&self.check, self.log.get()) {
+            check.look_again(log);
+        }
     }
 }
