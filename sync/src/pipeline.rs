@@ -9,11 +9,15 @@
 //! the id, the Merkle root, and where it is wanted the recovery of the signatures. For every batch the
 //! feed puts a ticket into a bounded queue; the writer takes the tickets in order and waits for each
 //! one's result. The queue of tickets bounds how many batches exist at once, so a slow writer stops the
-//! feed, and order costs no sorting.
+//! feed, and order costs no sorting. Memory is bounded by decoded bytes (`memory`): a batch of blocks that become
+//! large is handed over in parts, and workers pause while too much waits, but for the one whose batch the writer needs next.
 
 mod batch;
+mod memory;
 mod pool;
 mod prepare;
+#[cfg(test)]
+mod tests;
 
 pub use batch::{BatchBuilder, MAX_BATCH_BLOCKS, MAX_BATCH_BYTES, Origin, PreparedBatch, RawBatch};
 pub use pool::{Feed, FeedClosed, Next, Pipeline, PipelineOptions, Prepared};

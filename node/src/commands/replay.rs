@@ -46,6 +46,12 @@ pub fn execute(args: &ReplayArgs, log_level: Option<&str>) -> Result<ExitCode, C
     let Some((chain, replayed, log)) = replay_through_full_disks(&session, path, scratch.is_some())? else {
         return Ok(ExitCode::Done);
     };
+    if let Err(error) = &replayed.result {
+        session.shutdown.failed(match error.contradicts_checkpoint() {
+            true => ExitCode::Contradiction,
+            false => ExitCode::Failed,
+        });
+    }
     session.shutdown.enter(Stage::Digest);
     let summed_up = finish(&session, &chain, replayed.facts, &log);
     session.shutdown.enter(Stage::Closing);

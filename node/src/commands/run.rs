@@ -339,6 +339,9 @@ impl Node {
         result: Result<Outcome, CommandError>,
     ) -> Result<ExitCode, CommandError> {
         let settings = &self.session.settings;
+        if let Err(error) = &result {
+            self.session.shutdown.failed(error.exit_code());
+        }
         if let Some(network) = self.network {
             self.session.shutdown.enter(Stage::Network);
             self.session.runtime.block_on(network.shutdown());

@@ -5,12 +5,14 @@
 //! [`LIMIT`] the process ends as it is. That is safe at any moment, because kill -9 is.
 
 use std::process;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
+
+use crate::exit::ExitCode;
 
 /// Longest time from the signal to the end of the process. Supervisors wait 10 s before they kill.
 const LIMIT: Duration = Duration::from_millis(9_000);
@@ -59,6 +61,8 @@ pub struct Shutdown {
     /// Set at the first signal.
     pub stop: Arc<AtomicBool>,
     stage: Arc<Mutex<Stage>>,
+    /// The exit code if the end takes too long: that of a fault which is known already.
+    code: Arc<AtomicI32>,
 }
 
 impl Shutdown {
@@ -102,7 +106,7 @@ impl Shutdown {
                             "shutdown: ending without {}, which takes too long; the last commit is whole",
                             watched.stage().words()
                         );
-                        process::exit(0);
+                        process::exit(watched.code.load(Relaxed));
                     }
                     (None, _) => tracing::info!(target: "run", "shutdown: waiting for {}", stage.words()),
                 }
@@ -117,6 +121,11 @@ impl Shutdown {
         if self.is_asked() {
             tracing::info!(target: "run", "shutdown: waiting for {}", stage.words());
         }
+    }
+
+    /// The run has failed; what remains is its end. The process says so even if that takes too long.
+    pub fn failed(&self, code: ExitCode) {
+        self.code.store(code as i32, Relaxed);
     }
 
     /// Whether somebody asked for the end.

@@ -188,6 +188,8 @@ fn run(
     let blame = Blame::new(Arc::clone(&shared), Arc::clone(network), view, proven_through);
     let writer = WriterLoop::new(chain, prepared, blame, Arc::clone(meter), run);
     let (chain, ended) = thread::scope(|scope| {
+        // Also when the writer panics, or else the scope would wait for feeders that nobody tells to end.
+        let end = EndSource(&shared);
         let branch_feed = feed.clone();
         let feeder = scope.spawn(|| {
             feed_in_order(&shared, &feed);
@@ -199,7 +201,7 @@ fn run(
         });
         let writer = scope.spawn(|| writer.run());
         let written = join(writer);
-        shared.end();
+        drop(end);
         join(feeder);
         join(branch_feeder);
         written
@@ -216,6 +218,15 @@ fn run(
         (ended, _) => ended.map_err(SyncError::from),
     };
     (chain, ended)
+}
+
+/// Ends the source when the writer has ended, however it did.
+struct EndSource<'a>(&'a Shared);
+
+impl Drop for EndSource<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {

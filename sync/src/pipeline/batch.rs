@@ -6,8 +6,8 @@ use cairn_block_log::StoredBlock;
 
 use super::prepare::{PrepareError, PreparedBlock};
 
-/// Most blocks in a batch. One frame of a hostile sender may unpack to 2 MiB, so that this bounds what a
-/// worker can be made to hold (64 MiB), while a batch of small blocks still outweighs its queue operations.
+/// Most blocks in a batch: one of small blocks still outweighs its queue operations. What they become when they are
+/// decoded is bounded by itself; see `memory`.
 pub const MAX_BATCH_BLOCKS: usize = 32;
 
 /// Stored bytes from which on a batch is full.
@@ -33,7 +33,7 @@ pub struct RawBatch {
     pub epoch: u64,
 }
 
-/// A batch after the workers.
+/// A batch after the workers, or a part of one that has become large.
 #[derive(Debug)]
 pub struct PreparedBatch {
     /// The blocks in order, up to the first that could not be prepared.
@@ -44,10 +44,14 @@ pub struct PreparedBatch {
     pub origin: Origin,
     /// The raw batch's epoch.
     pub epoch: u64,
-    /// How many blocks the raw batch had.
+    /// How many of the raw batch's blocks were taken for it, with those that were not looked at any more.
     pub raw_blocks: u64,
     /// How many bytes they had.
     pub raw_bytes: u64,
+    /// What the blocks take decoded, in bytes.
+    pub(super) memory: usize,
+    /// No other part of the raw batch comes.
+    pub(super) is_last: bool,
 }
 
 /// Cuts a stream of blocks of one sender into batches.

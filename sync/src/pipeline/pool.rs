@@ -6,16 +6,20 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use std::{io, panic};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 use thiserror::Error;
 
 use super::batch::{PreparedBatch, RawBatch};
+use super::memory::{MAX_PART, Waiting};
 use super::prepare::{PrepareContext, Preparer};
 use crate::stats::Meter;
 
 /// Batches that may exist at once for each worker: one that it works on, one that waits for it, and
 /// two for the writer to have something in hand when a large block holds up the order.
 const BATCHES_PER_WORKER: usize = 4;
+
+/// How late a worker may notice that the writer has ended.
+const IDLE: Duration = Duration::from_millis(100);
 
 /// Size of the pipeline.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +33,26 @@ pub struct PipelineOptions {
 #[error("the writer has ended")]
 pub struct FeedClosed;
 
-type Ticket = Receiver<PreparedBatch>;
+/// A batch's place in the order.
+#[derive(Debug)]
+struct Ticket {
+    parts: Receiver<PreparedBatch>,
+    /// The writer waits for this one.
+    wanted: Arc<AtomicBool>,
+}
+
+/// A batch for a worker.
+#[derive(Debug)]
+struct Job {
+    batch: RawBatch,
+    parts: Sender<PreparedBatch>,
+    wanted: Arc<AtomicBool>,
+}
 
 /// The source's end.
 #[derive(Clone, Debug)]
 pub struct Feed {
-    jobs: Sender<(RawBatch, Sender<PreparedBatch>)>,
+    jobs: Sender<Job>,
     tickets: Sender<Ticket>,
     writer_gone: Arc<AtomicBool>,
     meter: Arc<Meter>,
@@ -46,6 +64,7 @@ pub struct Prepared {
     tickets: Receiver<Ticket>,
     pending: Option<Ticket>,
     writer_gone: Arc<AtomicBool>,
+    waiting: Arc<Waiting>,
     meter: Arc<Meter>,
 }
 
@@ -66,35 +85,26 @@ impl Pipeline {
         meter: &Arc<Meter>,
     ) -> io::Result<(Self, Feed, Prepared)> {
         let threads = options.threads.max(1);
-        let (jobs, job_queue) = bounded::<(RawBatch, Sender<PreparedBatch>)>(threads * BATCHES_PER_WORKER);
+        let (jobs, job_queue) = bounded::<Job>(threads * BATCHES_PER_WORKER);
         let (tickets, ticket_queue) = bounded(threads * BATCHES_PER_WORKER);
         meter.prepare_threads.store(threads as u32, Relaxed);
         // What was under way when an earlier run of this meter ended has gone with it.
         meter.queue_blocks.store(0, Relaxed);
         meter.queue_bytes.store(0, Relaxed);
         let writer_gone = Arc::new(AtomicBool::new(false));
+        let waiting = Arc::new(Waiting::default());
         let workers = (0..threads)
             .map(|index| {
-                let (job_queue, meter) = (job_queue.clone(), Arc::clone(meter));
-                let writer_gone = Arc::clone(&writer_gone);
-                let mut preparer = Preparer::new(context.clone());
+                let job_queue = job_queue.clone();
+                let mut worker = Worker {
+                    preparer: Preparer::new(context.clone()),
+                    writer_gone: Arc::clone(&writer_gone),
+                    waiting: Arc::clone(&waiting),
+                    meter: Arc::clone(meter),
+                };
                 thread::Builder::new()
                     .name(format!("prepare-{index}"))
-                    .spawn(move || {
-                        for (batch, result) in job_queue {
-                            // What waits in the queue may be seconds of work that nobody wants any more.
-                            if writer_gone.load(Relaxed) {
-                                continue;
-                            }
-                            let started = Instant::now();
-                            let prepared = prepare_batch(&mut preparer, batch);
-                            meter
-                                .prepare_nanos
-                                .fetch_add(started.elapsed().as_nanos() as u64, Relaxed);
-                            // The writer may have ended: then nobody waits for the result.
-                            let _ = result.send(prepared);
-                        }
-                    })
+                    .spawn(move || job_queue.into_iter().for_each(|job| worker.work(job)))
             })
             .collect::<io::Result<Vec<_>>>()?;
         let feed = Feed {
@@ -107,6 +117,7 @@ impl Pipeline {
             tickets: ticket_queue,
             pending: None,
             writer_gone,
+            waiting,
             meter: Arc::clone(meter),
         };
         Ok((Self { workers }, feed, prepared))
@@ -133,11 +144,21 @@ impl Feed {
     pub fn push(&self, batch: RawBatch) -> Result<(), FeedClosed> {
         let blocks = batch.blocks.len() as u64;
         let bytes: usize = batch.blocks.iter().map(|block| block.bytes.len()).sum();
-        let (result, ticket) = bounded(1);
+        let (sender, parts) = bounded(1);
+        let wanted = Arc::new(AtomicBool::new(false));
+        let ticket = Ticket {
+            parts,
+            wanted: Arc::clone(&wanted),
+        };
         self.tickets.send(ticket).map_err(|_| FeedClosed)?;
         self.meter.queue_blocks.fetch_add(blocks, Relaxed);
         self.meter.queue_bytes.fetch_add(bytes as u64, Relaxed);
-        self.jobs.send((batch, result)).map_err(|_| FeedClosed)
+        let job = Job {
+            batch,
+            parts: sender,
+            wanted,
+        };
+        self.jobs.send(job).map_err(|_| FeedClosed)
     }
 
     /// Whether the writer has ended, so that nobody will take another batch.
@@ -175,9 +196,13 @@ impl Prepared {
                 Err(RecvTimeoutError::Disconnected) => return Next::Ended,
             },
         };
-        match ticket.recv_deadline(deadline) {
+        ticket.wanted.store(true, Relaxed);
+        match ticket.parts.recv_deadline(deadline) {
             Ok(batch) => {
                 self.forget(&batch);
+                if !batch.is_last {
+                    self.pending = Some(ticket);
+                }
                 Next::Batch(batch)
             }
             Err(RecvTimeoutError::Timeout) => {
@@ -188,33 +213,88 @@ impl Prepared {
         }
     }
 
+    /// Decoded bytes that wait.
+    #[cfg(test)]
+    pub(super) fn waiting_bytes(&self) -> usize {
+        self.waiting.bytes()
+    }
+
     fn forget(&self, batch: &PreparedBatch) {
         self.meter.queue_blocks.fetch_sub(batch.raw_blocks, Relaxed);
         self.meter.queue_bytes.fetch_sub(batch.raw_bytes, Relaxed);
+        self.waiting.remove(batch.memory);
     }
 }
 
-fn prepare_batch(preparer: &mut Preparer, batch: RawBatch) -> PreparedBatch {
-    let raw_blocks = batch.blocks.len() as u64;
-    let raw_bytes = batch.blocks.iter().map(|block| block.bytes.len() as u64).sum();
-    let mut blocks = Vec::with_capacity(batch.blocks.len());
-    let mut failure = None;
-    for stored in batch.blocks {
-        let number = stored.number;
-        match preparer.prepare(stored) {
-            Ok(prepared) => blocks.push(prepared),
-            Err(error) => {
-                failure = Some((number, error));
-                break;
+struct Worker {
+    preparer: Preparer,
+    writer_gone: Arc<AtomicBool>,
+    waiting: Arc<Waiting>,
+    meter: Arc<Meter>,
+}
+
+impl Worker {
+    /// Prepares a batch, in parts if it becomes large. What nobody wants any more, because the writer has ended, is left:
+    /// it may be seconds of work.
+    fn work(&mut self, job: Job) {
+        let RawBatch {
+            blocks,
+            origin,
+            epoch,
+        } = job.batch;
+        let empty = || PreparedBatch {
+            blocks: Vec::new(),
+            failure: None,
+            origin: origin.clone(),
+            epoch,
+            raw_blocks: 0,
+            raw_bytes: 0,
+            memory: 0,
+            is_last: false,
+        };
+        let mut part = empty();
+        part.blocks.reserve_exact(blocks.len());
+        for stored in blocks {
+            if self.writer_gone.load(Relaxed) {
+                return;
+            }
+            if part.memory >= MAX_PART && !self.hand_over(&job.parts, std::mem::replace(&mut part, empty())) {
+                return;
+            }
+            part.raw_blocks += 1;
+            part.raw_bytes += stored.bytes.len() as u64;
+            if part.failure.is_some() {
+                continue;
+            }
+            let go_on = || job.wanted.load(Relaxed) || self.writer_gone.load(Relaxed);
+            self.waiting.wait(go_on);
+            let (number, started) = (stored.number, Instant::now());
+            match self.preparer.prepare(stored) {
+                Ok(prepared) => {
+                    let memory = prepared.memory();
+                    self.waiting.add(memory);
+                    part.memory += memory;
+                    part.blocks.push(prepared);
+                }
+                Err(error) => part.failure = Some((number, error)),
+            }
+            self.meter
+                .prepare_nanos
+                .fetch_add(started.elapsed().as_nanos() as u64, Relaxed);
+        }
+        part.is_last = true;
+        self.hand_over(&job.parts, part);
+    }
+
+    /// Waits until the writer has taken the part before. False: the writer has ended, and nobody waits for this one.
+    fn hand_over(&self, parts: &Sender<PreparedBatch>, mut part: PreparedBatch) -> bool {
+        loop {
+            match parts.send_timeout(part, IDLE) {
+                Ok(()) => return true,
+                Err(SendTimeoutError::Disconnected(_)) => return false,
+                Err(SendTimeoutError::Timeout(_)) if self.writer_gone.load(Relaxed) => return false,
+                Err(SendTimeoutError::Timeout(back)) => part = back,
             }
         }
-    }
-    PreparedBatch {
-        blocks,
-        failure,
-        origin: batch.origin,
-        epoch: batch.epoch,
-        raw_blocks,
-        raw_bytes,
     }
 }

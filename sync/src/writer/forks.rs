@@ -8,14 +8,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use cairn_chain::{AccountName, BlockId, ChainKind, Operation, Time, Transaction};
+use cairn_chain::{AccountName, BlockId, ChainKind, Time, Transaction};
 use cairn_rules::Head;
 
 use super::chain::ChainWriter;
 use super::clock::Clock;
 use super::error::{BlockFault, WriterError};
 use crate::fork::{ForkBlock, ForkDatabase, Push, Route};
-use crate::pipeline::{LogEntry, Origin, PreparedBlock};
+use crate::pipeline::{Origin, PreparedBlock};
 use crate::view::ReversibleBlocks;
 
 /// Reversible blocks that are held, more than eight hours of them. A chain on which nothing became irreversible for so
@@ -84,14 +84,14 @@ pub struct Refused {
 struct Reversible {
     prepared: Arc<PreparedBlock>,
     origin: Origin,
-    /// See [`decoded_bytes`].
+    /// What it takes; see [`PreparedBlock::memory`].
     bytes: usize,
 }
 
 impl Reversible {
     fn new(prepared: PreparedBlock, origin: &Origin) -> Self {
         Self {
-            bytes: decoded_bytes(&prepared),
+            bytes: prepared.memory(),
             prepared: Arc::new(prepared),
             origin: origin.clone(),
         }
@@ -103,22 +103,6 @@ fn operations(transactions: &[Transaction<'_>]) -> u64 {
         .iter()
         .map(|transaction| transaction.operations.len() as u64);
     each.sum()
-}
-
-/// The memory that a decoded block takes, about. An operation of three bytes takes as much as the largest kind, so that the
-/// bytes of a block say little.
-fn decoded_bytes(prepared: &PreparedBlock) -> usize {
-    let stored = match &prepared.log_entry {
-        LogEntry::Stored(stored) => stored.bytes.len(),
-        LogEntry::None | LogEntry::Plain => 0,
-    };
-    let transactions = &prepared.block.block().transactions;
-    // What operations hold in lists of their own is not more than twice its bytes.
-    2 * prepared.block.bytes().len()
-        + transactions.len() * size_of::<Transaction<'_>>()
-        + operations(transactions) as usize * size_of::<Operation<'_>>()
-        + size_of::<PreparedBlock>()
-        + stored
 }
 
 impl ForkBlock for Reversible {

@@ -20,8 +20,9 @@ const POLL_LIMIT: Duration = Duration::from_secs(10);
 const ASK_AGAIN: Duration = Duration::from_secs(3);
 /// so often.
 const ATTEMPTS: u32 = 4;
-/// With one contradicting voice and other peers around that have not come to the block yet, the patience is longer.
-const LONE_VOICE: u32 = 12;
+/// With one contradicting voice among several peers, or while other peers have not come to the block yet, the patience is
+/// longer.
+const LONG_PATIENCE: u32 = 12;
 
 #[derive(Debug)]
 pub(super) struct Dispute {
@@ -157,7 +158,11 @@ impl Dispute {
             offer.serves(number) && !self.votes.contains_key(&offer.peer) && !gave_up
         };
         let lone = self.votes.len() == 1 && offers.len() > 1;
-        let patience = if lone { patience * LONE_VOICE } else { patience };
+        let others_come = offers.iter().any(|offer| offer.head < number);
+        let patience = match lone || others_come {
+            true => patience * LONG_PATIENCE,
+            false => patience,
+        };
         !self.votes.is_empty()
             && !offers.iter().any(|offer| open(&offer))
             && now.saturating_duration_since(self.since) >= patience
