@@ -29,7 +29,8 @@ fn a_block_that_went_bad_is_found_when_a_peer_is_angry_and_is_fetched_again() {
     let chain = Devnet::generate(BLOCKS, &["--witnesses", "1"]);
     let (honest_port, port) = (free_port(), free_port());
     let honest = chain.seed(honest_port);
-    let listening = format!("block-log-split = -1\np2p-endpoint = 127.0.0.1:{port}\n");
+    let listening =
+        format!("block-log-split = -1\nenable-block-log-compression = 0\np2p-endpoint = 127.0.0.1:{port}\n");
     let folder = chain.config("damaged", &listening);
     copy_files(&chain.path("seed/blockchain"), &chain.path("damaged/blockchain"));
     cairn(["run", "-d", &folder, "--exit-before-sync"]).expect_code(0);
