@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use cairn_node::devnet::{BlocksOptions, RawBlock, blocks};
 use cairn_tests::power_cut::Shim;
-use cairn_tests::zoo::{Grower, Keeper, Yard};
+use cairn_tests::zoo::{Grower, Keeper, Stock, Yard};
 use cairn_tests::{PATIENCE, Running, cairn, free_port};
 
 const BLOCKS: u32 = 2_200;
@@ -42,7 +42,9 @@ fn files_that_find_no_room_stop_nothing_and_are_written_when_there_is_some() {
     );
     let grower = Grower::new(&chain[..FIRST_CHECKPOINT as usize + 100]);
     let honest = yard.keep(grower.clone());
-    let liar = yard.keep(Keeper::new(yard.honest().with_altered_bodies()));
+    // It cannot prove a way to the second checkpoint either.
+    let short = Stock::honest(FIRST_CHECKPOINT + 100);
+    let liar = yard.keep(Keeper::new(short.with_altered_bodies()));
     let port = free_port();
     let lines = [
         format!("p2p-endpoint = 127.0.0.1:{port}"),

@@ -243,7 +243,8 @@ fn recorded_pruning(world: &World) -> Recording<'_> {
         keep: Some(1),
         ..SPLIT
     };
-    let pruned = sync(world, "pruned", SyncPlan::new(form, &[250, 400], 20));
+    // Between two commits go more blocks than are kept: a part that goes too early is missed.
+    let pruned = sync(world, "pruned", SyncPlan::new(form, &[400], 130));
     for name in ["block_log_part.0001", "block_log_part.0004.artifacts"] {
         let name = format!("blockchain/{name}");
         assert!(pruned.tape().removes(&name), "{name} was not removed");
