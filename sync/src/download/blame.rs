@@ -35,6 +35,16 @@ struct Suspect {
     reason: String,
 }
 
+/// A peer whose branch has a block that was refused. If the rule is wrong here, every honest peer has it.
+#[derive(Debug)]
+struct Beside {
+    /// The block's number.
+    number: u32,
+    /// A head above this one says that the network goes on without the branch.
+    until: u32,
+    reason: String,
+}
+
 /// The writer's way to say that a block was refused.
 #[derive(Debug)]
 pub(super) struct Blame {
@@ -46,6 +56,8 @@ pub(super) struct Blame {
     /// The block in dispute; 0 none.
     disputed: u32,
     suspects: BTreeMap<Arc<str>, Suspect>,
+    /// Peers whose branch beside the main one breaks a rule.
+    beside: BTreeMap<Arc<str>, Beside>,
     refused_lines: LogLimit,
     aside_lines: LogLimit,
 }
@@ -73,6 +85,7 @@ impl Blame {
             proven_through,
             disputed: 0,
             suspects: BTreeMap::new(),
+            beside: BTreeMap::new(),
             refused_lines: LogLimit::new(LINES, MOST_REFUSED),
             aside_lines: LogLimit::new(LINES, MOST_ASIDE),
         }
@@ -102,9 +115,22 @@ impl Blame {
         self.disputed = 0;
     }
 
-    /// Most peers that sent one and the same block.
+    /// The head has grown on the branch that this node is on: those who sent another one with a fault in it were wrong.
+    fn accuse_beside(&mut self, head: u32) {
+        let beside = std::mem::take(&mut self.beside);
+        let (wrong, open) = beside.into_iter().partition(|(_, beside)| head > beside.until);
+        self.beside = open;
+        for (peer, Beside { number, reason, .. }) in wrong {
+            self.accuse(&peer, number, reason);
+        }
+    }
+
+    /// Most peers that sent one and the same block. Of one that cannot be decoded, nobody knows whether it is the same.
     fn agreeing(&self) -> usize {
-        let same = |id| self.suspects.values().filter(|suspect| suspect.id == id).count();
+        let same = |id: Option<BlockId>| match id {
+            Some(_) => self.suspects.values().filter(|suspect| suspect.id == id).count(),
+            None => 1,
+        };
         self.suspects
             .values()
             .map(|suspect| same(suspect.id))
@@ -124,7 +150,8 @@ impl Blame {
     }
 
     fn is_asked_of_others(&self, number: u32) -> bool {
-        let offers = self.network.peers();
+        // A peer that is not asked for anything any more will not send another block either.
+        let offers = self.shared.lock().trusted(&self.network.peers());
         // At the head of the network the one who announces a block is the first to have it, and the others are not late.
         let may_have =
             |offer: &PeerOffer| offer.serves(number) || (number > self.proven_through && offer.head < number);
@@ -160,14 +187,24 @@ impl Rejected for Blame {
             tracing::warn!(target: "sync", "block {number} from {peer} was refused: {reason}");
         }
         if !rejection.next_of_head {
-            // Whoever sends a branch has applied it: no honest peer has one that breaks a rule. One that cannot be read
-            // may be of a newer version.
-            if says != Says::Innocent {
-                if !matches!(fault, BlockFault::Prepare(PrepareError::Decode(_))) {
-                    self.accuse(peer, number, reason);
+            // Whoever sends a branch has applied it: no honest peer has one that breaks a rule, unless the rule is wrong here.
+            // Then all of them have it, and the network will not go on with the branch that this node is on. One that
+            // cannot be read may be of a newer version.
+            match says {
+                Says::Innocent => return false,
+                Says::Guilty => self.accuse(peer, number, reason),
+                Says::Nothing if matches!(fault, BlockFault::Prepare(PrepareError::Decode(_))) => {}
+                Says::Nothing => {
+                    let until = number.max(self.ours.head().number());
+                    let beside = Beside {
+                        number,
+                        until,
+                        reason,
+                    };
+                    self.beside.insert(Arc::clone(peer), beside);
                 }
-                self.shared.lock().expel(peer);
             }
+            self.shared.lock().expel(peer);
             return false;
         }
         match says {
@@ -204,12 +241,12 @@ impl Rejected for Blame {
         true
     }
 
-    fn set_aside(&mut self, block: &AsideBlock<'_>) -> bool {
+    fn set_aside(&mut self, block: &AsideBlock<'_>) {
         let &AsideBlock {
             number, id, ref why, ..
         } = block;
         let Origin::Peer(peer) = block.origin else {
-            return false;
+            return;
         };
         let text = reason_text(why);
         let missing = match *why {
@@ -227,13 +264,13 @@ impl Rejected for Blame {
             refused: false,
             early: matches!(why, SetAside::FromTheFuture { .. }),
         });
-        false
     }
 
     fn applied(&mut self, number: u32) {
         if self.disputed != 0 && number >= self.disputed {
             self.accuse_suspects();
         }
+        self.accuse_beside(number);
         let now = Instant::now();
         self.tell_suppressed(|limit| limit.suppressed(now));
     }

@@ -125,8 +125,13 @@ impl Driver {
                 () = self.shared.changed.notified() => {}
                 Some(()) = changes.next(), if self.last_step.elapsed() >= CHANGE_PAUSE => {}
                 Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
-                    if let Ok((chunk, peer, outcome)) = ended {
-                        self.finish(chunk, &peer, outcome);
+                    match ended {
+                        Ok((chunk, peer, outcome)) => self.finish(chunk, &peer, outcome),
+                        // The scheduler asks somebody else when the request is overdue.
+                        Err(error) if error.is_panic() => {
+                            tracing::error!(target: "sync", "a request has failed by a defect of this program: {error}");
+                        }
+                        Err(_) => {} // Given up.
                     }
                 }
                 (peer, outcome) = self.follow.next_ended() => {

@@ -175,6 +175,10 @@ impl Drop for Prepared {
 
 /// What the writer finds when it asks for work.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and it is moved once"
+)]
 pub enum Next {
     /// A batch.
     Batch(PreparedBatch),

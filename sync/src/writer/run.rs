@@ -66,11 +66,8 @@ pub trait Rejected: Debug + Send {
     /// have been the next one.
     fn rejected(&mut self, rejection: &Rejection<'_>) -> bool;
 
-    /// Told of a block that is too old, too young, or has no parent here: no reason to blame anybody. `true`: the source
-    /// will send other blocks, in batches of the next epoch.
-    fn set_aside(&mut self, _block: &AsideBlock<'_>) -> bool {
-        false
-    }
+    /// Told of a block that is too old, too young, or has no parent here: no reason to blame anybody.
+    fn set_aside(&mut self, _block: &AsideBlock<'_>) {}
 
     /// Told of the head after a batch.
     fn applied(&mut self, _number: u32) {}
@@ -211,7 +208,6 @@ impl<R: Rejected> WriterLoop<R> {
         if batch.epoch < self.epoch {
             return Ok(None); // Fed before the source began again at a refused block.
         }
-        let mut again = false;
         for prepared in batch.blocks {
             let (number, id, facts) = (
                 prepared.block.number(),
@@ -225,7 +221,7 @@ impl<R: Rejected> WriterLoop<R> {
                     let origin = &batch.origin;
                     // The source looks at the head when it decides what to fetch.
                     self.chain.publish_head();
-                    again |= self.source.set_aside(&AsideBlock {
+                    self.source.set_aside(&AsideBlock {
                         number,
                         id,
                         origin,
@@ -257,15 +253,12 @@ impl<R: Rejected> WriterLoop<R> {
                 return Ok(Some(Ended::Stopped));
             }
         }
-        if again {
-            self.epoch += 1;
-        }
         self.chain.publish_head();
         self.source.applied(self.chain.head().number);
         self.chain.set_live(progress.is_live(self.chain.head().time.0));
         match batch.failure {
             Some((number, error)) => {
-                let next_of_head = number <= self.chain.head().number + 1 && !again;
+                let next_of_head = number <= self.chain.head().number + 1;
                 self.refuse(number, None, &batch.origin, error.into(), next_of_head)
             }
             None => Ok(None),
