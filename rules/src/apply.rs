@@ -1,15 +1,16 @@
-//! Applying a block, in hived's order:
+//! Applying a block. What changes the state comes in hived's order:
 //!
-//! 1. block 1 only: the hardforks whose time has come;
-//! 2. header: link, time, witness, its signature; size;
-//! 3. header extensions: the witness's version and its vote for a hardfork; since hardfork 5 the version must not be
-//!    older than the last hardfork;
-//! 4. the transactions in order; each: duplicate, expiration, reference block, the operations' own rules, authorities,
-//!    then the operations. "Now" is the time of the block before;
-//! 5. the block becomes the head; its id goes into the ring of reference blocks; expired transactions are forgotten; the
+//! 1. header: link, time, size;
+//! 2. block 1 only: the hardforks whose time has come;
+//! 3. the slot of its time; in full validation: the witness's signature, its turn, the size that witnesses have voted for;
+//! 4. the witness exists; header extensions: its version and its vote for a hardfork; since hardfork 5 the version must
+//!    not be older than the last hardfork (full validation);
+//! 5. the transactions in order; each: expiration; in full validation: duplicate, reference block, the operations' own
+//!    rules, authorities; then the operations. "Now" is the time of the block before;
+//! 6. the block becomes the head; its id goes into the ring of reference blocks; expired transactions are forgotten; the
 //!    schedule moves on;
-//! 6. what is due at the block's own time;
-//! 7. hardforks that take effect with the block.
+//! 7. what is due at the block's own time;
+//! 8. hardforks that take effect with the block.
 
 mod header;
 mod transaction;

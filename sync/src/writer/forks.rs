@@ -292,7 +292,7 @@ impl ChainWriter {
         Ok(None)
     }
 
-    /// Whether a witness has a say in what is irreversible. On a public chain where the schedule cannot be followed, only one
+    /// Whether a witness has a say in what is irreversible. On a public chain, whether its schedule is known or not, only one
     /// that made a block below the reversible ones: to become a witness costs an account, to be scheduled costs stake.
     fn has_vote(&mut self, witness: &AccountName) -> Result<bool, WriterError> {
         let Some(forks) = &mut self.forks else {
