@@ -15,6 +15,8 @@ use crate::download::network::PeerOffer;
 pub(in crate::download) const NEAR: u32 = 32;
 /// Peers that are fetched from at the same time.
 const MOST_PURSUITS: usize = 8;
+/// Those of them that may have disappointed before: who takes places and brings nothing leaves some to the others.
+const MOST_AFTER_FAILURES: usize = 4;
 /// A second peer is asked for the same head when the first has not brought it after this time.
 const TURN: Duration = Duration::from_millis(400);
 /// Peers that are asked for one head at the same time.
@@ -117,12 +119,18 @@ impl Follower {
             .filter(|offer| self.is_wanted(now, offer, head, irreversible, bulk))
             .collect();
         // Those who have not disappointed first, the highest first.
-        let failures = |offer: &PeerOffer| self.records.get(&offer.peer).map_or(0, |record| record.failures);
-        wanted.sort_by_key(|offer| (failures(offer), std::cmp::Reverse(offer.head)));
+        let failures = |records: &HashMap<Arc<str>, Record>, offer: &PeerOffer| {
+            records.get(&offer.peer).map_or(0, |record| record.failures)
+        };
+        wanted.sort_by_key(|offer| (failures(&self.records, offer), std::cmp::Reverse(offer.head)));
         let mut pursuits = Vec::new();
         for offer in wanted {
             let running = self.records.values().filter_map(|record| record.pursuit);
-            if running.clone().count() >= MOST_PURSUITS {
+            let places = match failures(&self.records, offer) {
+                0 => MOST_PURSUITS,
+                _ => MOST_AFTER_FAILURES,
+            };
+            if running.clone().count() >= places {
                 break;
             }
             let same: Vec<_> = running.filter(|(target, _)| *target == offer.head_id).collect();
@@ -251,5 +259,69 @@ impl Follower {
         let connected = |peer: &Arc<str>| offers.iter().any(|offer| offer.peer == *peer);
         self.records
             .retain(|peer, record| record.pursuit.is_some() || connected(peer));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::download::follow::ours::OurChain;
+    use crate::download::network::RequestError;
+
+    #[derive(Debug)]
+    struct AtTheStart;
+
+    impl OurChain for AtTheStart {
+        fn head(&self) -> BlockId {
+            BlockId::ZERO
+        }
+
+        fn irreversible(&self) -> BlockId {
+            BlockId::ZERO
+        }
+
+        fn has(&self, id: &BlockId) -> bool {
+            *id == BlockId::ZERO
+        }
+    }
+
+    /// A peer with a head of its own.
+    fn offer(index: u8) -> PeerOffer {
+        let mut id = [index; 20];
+        id[..4].copy_from_slice(&5u32.to_be_bytes());
+        PeerOffer {
+            peer: format!("peer {index}").into(),
+            first: 1,
+            head: 5,
+            head_id: BlockId(id),
+        }
+    }
+
+    #[test]
+    fn who_has_brought_nothing_leaves_places_to_others() {
+        let mut now = Instant::now();
+        let mut follower = Follower::new(Known::new(Arc::new(AtTheStart)));
+        let idle: Vec<_> = (1..=10).map(offer).collect();
+        let first = follower.plan(now, &idle, false);
+        assert_eq!(first.len(), MOST_PURSUITS);
+        let late = Outcome::Failed(RequestError::TimedOut(PATIENCE));
+        for offer in &idle {
+            follower
+                .records
+                .entry(Arc::clone(&offer.peer))
+                .or_default()
+                .pursuit = Some((offer.head_id, now));
+            follower.ended(now, &offer.peer, &late);
+        }
+        now += LONGEST_REST;
+        assert_eq!(follower.plan(now, &idle, false).len(), MOST_AFTER_FAILURES);
+        let all: Vec<_> = (1..=12).map(offer).collect();
+        let others = follower.plan(now, &all, false);
+        let names: Vec<_> = others.iter().map(|pursuit| &*pursuit.peer).collect();
+        assert_eq!(names.len(), 2, "{names:?}");
+        assert!(
+            names.contains(&"peer 11") && names.contains(&"peer 12"),
+            "{names:?}"
+        );
     }
 }

@@ -29,6 +29,8 @@ const FEW: u32 = 32;
 const FIRST_HEADERS: u32 = 32;
 /// Requests for headers in one search: an honest peer needs a handful for ten thousand blocks.
 const SEARCHES: u32 = 64;
+/// All of them together may take so many times what a peer may take for one answer.
+const SEARCH_PATIENCE: u32 = 4;
 /// How often a peer may go over to another fork while its branch is fetched.
 const CHANGES: u32 = 4;
 
@@ -110,7 +112,11 @@ impl Pursuit {
                 }
                 Piece::Unlinked { previous } if changes < CHANGES => {
                     changes += 1;
-                    first = self.find_fork_point(means, previous).await?;
+                    let whole = self.patience * SEARCH_PATIENCE;
+                    first = match timeout(whole, self.find_fork_point(means, previous)).await {
+                        Ok(found) => found?,
+                        Err(_) => return Err(Outcome::Failed(RequestError::TimedOut(whole))),
+                    };
                 }
                 Piece::Unlinked { .. } => {
                     let what = format!("its chain has changed {CHANGES} times meanwhile");
