@@ -111,6 +111,14 @@ impl Dialer {
         due
     }
 
+    /// The peers behind the seeds when each one that is another node has answered before; `None`: one has not yet, or
+    /// there is no seed.
+    pub(crate) fn known_peers(&self) -> Option<Vec<PeerId>> {
+        let others = self.seeds.iter().filter(|seed| seed.phase != Phase::ThisNode);
+        let peers: Vec<PeerId> = others.map(|seed| seed.peer).collect::<Option<_>>()?;
+        (!peers.is_empty()).then_some(peers)
+    }
+
     /// The seed's name was looked up. Gives the address to dial first.
     pub(crate) fn resolved(
         &mut self,
@@ -312,6 +320,7 @@ mod tests {
                 .is_empty()
         );
         assert_eq!(dialer.seeds[0].phase, Phase::Connected { peer });
+        assert_eq!(dialer.known_peers(), None, "two seeds have not answered yet");
         // A failure to resolve makes it wait.
         dialer.resolved(1, Err(ResolveError::Empty), later);
         assert!(matches!(dialer.seeds[1].phase, Phase::Idle { due } if due > later));

@@ -12,6 +12,7 @@
 mod arrival;
 mod blame;
 mod chunks;
+mod complaints;
 mod driver;
 mod feeder;
 mod follow;

@@ -1,7 +1,12 @@
 //! Dialing seeds: from a due seed to an attempt that is under way, or the next address.
 
-use std::{net::IpAddr, sync::Arc, time::Instant};
+use std::{
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
+use cairn_chain::Time;
 use libp2p::{
     Multiaddr,
     swarm::{
@@ -11,7 +16,10 @@ use libp2p::{
 };
 
 use super::{Task, root_text};
-use crate::{ResolveError, context::Command, limits::DenyReason, resolve::resolve};
+use crate::{Ban, ResolveError, context::Command, limits::DenyReason, resolve::resolve};
+
+/// Time between two lines about banned seeds. A ban lasts ten minutes or more.
+const BANNED_SEEDS_AGAIN: Duration = Duration::from_secs(120);
 
 impl Task {
     pub(super) fn dial_seeds(&mut self, now: Instant) {
@@ -36,6 +44,35 @@ impl Task {
                 let _ = context.commands.send(command).await;
             });
         }
+    }
+
+    /// Without a peer, and with all seeds banned, nothing will happen for a long time: that is said, with the remedy.
+    pub(super) fn warn_of_banned_seeds(&mut self, now: Instant) {
+        let rests = self
+            .told_banned_seeds
+            .is_some_and(|told| now.saturating_duration_since(told) < BANNED_SEEDS_AGAIN);
+        if rests || self.context.peers.count() > 0 {
+            return;
+        }
+        let Some(peers) = self.dialer.known_peers() else {
+            return;
+        };
+        let bans: Option<Vec<Ban>> = peers.iter().map(|peer| self.context.bans.get(peer)).collect();
+        let Some(first) = bans.and_then(|bans| bans.into_iter().min_by_key(|ban| ban.remaining)) else {
+            return;
+        };
+        self.told_banned_seeds = Some(now);
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let end = Time(u32::try_from((since_1970 + first.remaining).as_secs()).unwrap_or(u32::MAX));
+        let list = self.context.config.ban_file.as_deref();
+        let list = list.map_or_else(|| "the ban list".to_owned(), |path| path.display().to_string());
+        tracing::warn!(
+            target: "p2p",
+            "all seed nodes ({}) are banned and no other peer is connected. The first ban ends at {end} UTC ({}). To go on \
+             sooner, name another seed (p2p-seed-node), or stop the node and remove the entry from {list}",
+            peers.len(),
+            first.reason
+        );
     }
 
     /// Dials a seed's addresses until one attempt is under way.

@@ -44,6 +44,8 @@ pub(crate) struct Task {
     commands: mpsc::Receiver<Command>,
     closing: watch::Receiver<bool>,
     dialer: Dialer,
+    /// When it was last said that all seeds are banned.
+    told_banned_seeds: Option<Instant>,
     exchanges: JoinSet<()>,
     announcements: Announcements,
 }
@@ -63,6 +65,7 @@ impl Task {
             commands,
             closing: context.closing.subscribe(),
             dialer: Dialer::new(&config.seeds, config.redial, now),
+            told_banned_seeds: None,
             exchanges: JoinSet::new(),
             announcements: Announcements::new(
                 config.announce_interval,
@@ -136,6 +139,7 @@ impl Task {
             self.refuse(peer, Refusal::NoHello(hello), false);
         }
         self.dial_seeds(now);
+        self.warn_of_banned_seeds(now);
         let again_in = self.context.config.status_interval;
         for (peer, stats) in self.context.peers.to_refresh(now, again_in) {
             let Some(updating) = Updating::begin(stats) else {

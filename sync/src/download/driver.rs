@@ -10,6 +10,7 @@ use futures::StreamExt;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::arrival::{Arrival, ArrivalError};
+use super::complaints::{Complaints, Look, SILENCE};
 use super::follow::Follow;
 use super::mode::{Change, Mode, Sight};
 use super::network::{BlockNetwork, BlockRange, HeaderRange, Misbehavior, PeerOffer, RequestError};
@@ -24,8 +25,6 @@ const TICK: Duration = Duration::from_millis(50);
 /// The least time between two looks that only changes among the peers have caused: a thousand announcements in a row
 /// do not make a thousand looks.
 const CHANGE_PAUSE: Duration = Duration::from_millis(5);
-/// hived's interval of the line about silence.
-const SILENCE: Duration = Duration::from_secs(30);
 /// The least time between two new beginnings of the large ranges behind another head.
 const RESTART: Duration = Duration::from_secs(1);
 
@@ -64,9 +63,7 @@ pub(super) struct Driver {
     tasks: JoinSet<(ChunkId, Arc<str>, Outcome)>,
     handles: HashMap<ChunkId, AbortHandle>,
     last_step: Instant,
-    last_complaint: Instant,
-    /// Bytes that had come at the last look, and when there were more than before.
-    heard: (u64, Instant),
+    complaints: Complaints,
     last_unreadable: Option<Instant>,
     mode: Mode,
     follow: Follow,
@@ -107,8 +104,7 @@ impl Driver {
             tasks: JoinSet::new(),
             handles: HashMap::new(),
             last_step: Instant::now(),
-            last_complaint: Instant::now(),
-            heard: (0, Instant::now()),
+            complaints: Complaints::new(Instant::now()),
             last_unreadable: None,
         }
     }
@@ -172,7 +168,7 @@ impl Driver {
             }
             let peer = &given_up.peer;
             if let Some(number) = given_up.missing {
-                tracing::debug!(target: "sync", "{peer} did not send block {number} in time, asking elsewhere");
+                self.complaints.stalled(now, peer, number);
                 self.network.misbehaved(peer, &Misbehavior::Stalled { number });
             }
         }
@@ -192,7 +188,14 @@ impl Driver {
         if let Some(offers) = followed {
             self.follow.step(now, &offers, self.mode.is_bulk());
         }
-        self.complain(now, &offers);
+        let next = self.shared.lock().waits_for();
+        self.complaints.look(&Look {
+            now,
+            received: self.meter.received_bytes.load(Relaxed),
+            next,
+            offers: &offers,
+            checkpoints: &self.checkpoints,
+        });
     }
 
     /// Blocks that the writer could not use are not known here after all, and are fetched again some other way.
@@ -375,42 +378,5 @@ impl Driver {
     fn blame(&self, peer: &str, what: &Misbehavior) {
         tracing::warn!(target: "sync", "{peer}: {what}");
         self.network.misbehaved(peer, what);
-    }
-
-    /// hived's line when nothing comes in, and the reason if it is known; at most every 30 seconds.
-    fn complain(&mut self, now: Instant, offers: &[PeerOffer]) {
-        let next = self.shared.lock().waits_for();
-        let received = self.meter.received_bytes.load(Relaxed);
-        if received != self.heard.0 {
-            self.heard = (received, now);
-        }
-        let since = self.heard.1.max(self.last_complaint);
-        if now.saturating_duration_since(since) < SILENCE {
-            return;
-        }
-        self.last_complaint = now;
-        tracing::info!(
-            target: "p2p",
-            "No P2P data (block/transaction) received in last {} seconds... peer_count={}",
-            SILENCE.as_secs(),
-            offers.len()
-        );
-        let Some(best) = offers.iter().map(|offer| offer.head).max() else {
-            return;
-        };
-        if best >= next && !offers.iter().any(|offer| offer.serves(next)) {
-            tracing::warn!(
-                target: "sync",
-                "no peer serves block {next}: the connected peers keep only later blocks (the lowest is {})",
-                offers.iter().map(|offer| offer.first).min().unwrap_or(0)
-            );
-        }
-        if best < next && self.checkpoints.at(next).is_some() {
-            tracing::warn!(
-                target: "sync",
-                "checkpoint {next} is above every peer's head (the best is {best}): blocks below it are not applied \
-                 before a peer shows that they lead to it"
-            );
-        }
     }
 }

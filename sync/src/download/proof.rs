@@ -79,6 +79,8 @@ pub(super) struct Proof {
     next_below: Trusted,
     faults: Vec<Fault>,
     retry_at: Option<Instant>,
+    /// A verdict was told, and the peers are asked again: not as soon as the first time.
+    told_mismatch: bool,
 }
 
 impl Proof {
@@ -94,6 +96,7 @@ impl Proof {
             proven: 0,
             faults: Vec::new(),
             retry_at: None,
+            told_mismatch: false,
         }
     }
 
@@ -327,7 +330,10 @@ impl Proof {
             });
         }
         let dispute = segment.dispute.as_mut()?;
-        let patience = if wait { patience.max(ASK_AGAIN) } else { patience };
+        let patience = match self.told_mismatch {
+            true => patience.max(ASK_AGAIN),
+            false => patience,
+        };
         if !dispute.hear_only(offers) {
             segment.dispute = None;
             return None;
@@ -346,6 +352,7 @@ impl Proof {
         }
         tracing::error!(target: "test_checkpoint", "{verdict}. Asking again (checkpoint-mismatch = wait)");
         segment.dispute = None;
+        self.told_mismatch = true;
         None
     }
 

@@ -42,6 +42,13 @@ impl Keeper {
         self
     }
 
+    /// Keeps only the blocks from `first` on.
+    #[must_use]
+    pub fn pruned(mut self, first: u32) -> Self {
+        self.status.first = first;
+        self
+    }
+
     /// Takes its time before each answer.
     #[must_use]
     pub fn late(mut self, delay: Duration) -> Self {

@@ -247,3 +247,38 @@ fn a_ban_outlives_the_node() {
     let finished = again.wait().expect_code(0);
     assert_eq!(yard.banned("node"), [liar.id], "{finished}");
 }
+
+#[test]
+fn when_all_seeds_are_banned_the_operator_is_told_what_to_do() {
+    let yard = Yard::new(300);
+    let liar = yard.keep(Keeper::new(yard.honest().with_altered_bodies()));
+    let checkpoint = format!("checkpoint = {}", yard.checkpoint(300));
+    let mut node = yard.start("node", &[&liar], 300, &[checkpoint]);
+    node.wait_for_line(
+        "all seed nodes (1) are banned and no other peer is connected. The first ban ends at 20",
+    );
+    node.wait_for_line("p2p/bans.json");
+    node.terminate();
+    let finished = node.wait().expect_code(0);
+    assert_eq!(yard.banned("node"), [liar.id], "{finished}");
+}
+
+#[test]
+fn a_wrong_checkpoint_is_told_and_waited_for_when_that_is_wanted() {
+    let yard = Yard::new(300);
+    let honest = yard.keep(Keeper::new(yard.honest()));
+    let wrong = format!("checkpoint = [200,{:08x}ffffffffffffffffffffffffffffffff]", 200);
+    let lines = [wrong, "checkpoint-mismatch = wait".to_owned()];
+    let mut node = yard.start("node", &[&honest], 300, &lines);
+    node.wait_for_line("1 of 1 peers disagree with checkpoint [200,");
+    node.wait_for_line("Asking again (checkpoint-mismatch = wait)");
+    assert!(!node.has_ended(), "it goes on asking");
+    node.terminate();
+    let finished = node.wait().expect_code(0);
+    assert_eq!(finished.json()["head"]["number"], 0, "{finished}");
+    assert!(yard.banned("node").is_empty(), "{finished}");
+    assert!(
+        !finished.stderr.contains("No P2P data"),
+        "it is told as soon as when the run ends with it\n{finished}"
+    );
+}
