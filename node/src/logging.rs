@@ -10,31 +10,90 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use anyhow::Context;
+use thiserror::Error;
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::filter::{EnvFilter, ParseError};
+use tracing_subscriber::filter::{EnvFilter, LevelFilter, ParseError};
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::fmt::{FmtContext, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
+use crate::config::nearest;
+
 /// Filter when neither `--log-level` nor `RUST_LOG` gives one.
 /// libp2p says at info what this program says in its own words.
 const DEFAULT_FILTER: &str = "info,libp2p_swarm=warn";
+
+/// The levels by name, for a suggestion.
+const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
+
+/// Why a text is no log filter.
+#[derive(Debug, Error)]
+pub enum FilterError {
+    /// A word that is no level. `EnvFilter` takes it for the name of a target, which mutes everything else.
+    #[error(
+        "`{found}` is no level{}; expected error, warn, info, debug, trace or off, also by target, like \
+         info,cairn_p2p=debug",
+        suggestion.map(|level| format!(", did you mean `{level}`?")).unwrap_or_default()
+    )]
+    NoLevel {
+        /// The word.
+        found: String,
+        /// The level with almost the same name.
+        suggestion: Option<&'static str>,
+    },
+    /// What else the filter does not understand.
+    #[error("{found:?} is no log filter: {source}")]
+    Filter {
+        /// The whole text.
+        found: String,
+        /// What is wrong.
+        source: ParseError,
+    },
+}
+
+/// Reads a filter: levels, for all targets or for one (`TARGET=LEVEL`), with commas in between.
+///
+/// # Errors
+/// [`FilterError`].
+pub fn parse(text: &str) -> Result<EnvFilter, FilterError> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let parts: Vec<&str> = parts.collect();
+    for part in &parts {
+        let level = part.rsplit_once('=').map_or(*part, |(_, level)| level);
+        // What stands in brackets names spans, and is the filter's own to understand.
+        if !part.contains('[') && level.parse::<LevelFilter>().is_err() {
+            return Err(FilterError::NoLevel {
+                found: level.to_owned(),
+                suggestion: nearest(level, LEVELS.into_iter()),
+            });
+        }
+    }
+    if parts.is_empty() {
+        return Err(FilterError::NoLevel {
+            found: text.to_owned(),
+            suggestion: None,
+        });
+    }
+    EnvFilter::builder()
+        .parse(parts.join(","))
+        .map_err(|source| FilterError::Filter {
+            found: text.to_owned(),
+            source,
+        })
+}
 
 /// Sets up logging for the process; later calls change nothing (tests share a process).
 ///
 /// The filter is `level`, else the variable `RUST_LOG`, else `info`.
 ///
 /// # Errors
-/// A `level` that is not a filter, like `info` or `info,cairn_p2p=debug`. A bad `RUST_LOG` is ignored with a line.
-pub fn init(level: Option<&str>) -> Result<(), ParseError> {
+/// A filter that is none ([`FilterError`]), with where it was given.
+pub fn init(level: Option<&str>) -> anyhow::Result<()> {
     let variable = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
-    let mut bad_variable = None;
     let filter = match (level, &variable) {
-        (Some(level), _) => EnvFilter::builder().parse(level)?,
-        (None, Some(variable)) => EnvFilter::builder().parse(variable).unwrap_or_else(|error| {
-            bad_variable = Some(error);
-            EnvFilter::new(DEFAULT_FILTER)
-        }),
+        (Some(level), _) => parse(level).context("--log-level")?,
+        (None, Some(variable)) => parse(variable).context("the environment variable RUST_LOG")?,
         (None, None) => EnvFilter::new(DEFAULT_FILTER),
     };
     let colors = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
@@ -47,9 +106,6 @@ pub fn init(level: Option<&str>) -> Result<(), ParseError> {
         })
         .finish();
     let _ = tracing::subscriber::set_global_default(subscriber);
-    if let Some(error) = bad_variable {
-        tracing::warn!("RUST_LOG is not a log filter and is ignored: {error}");
-    }
     Ok(())
 }
 
@@ -179,6 +235,40 @@ mod tests {
             shown(Duration::from_millis(1_602_703_884_007)),
             "2020-10-14T19:31:24.007"
         );
+    }
+
+    #[test]
+    fn a_word_that_is_no_level_is_no_filter() {
+        for good in [
+            "info",
+            "INFO",
+            "off",
+            "info,cairn_p2p=debug",
+            "info,run=debug",
+            " warn , p2p=trace,",
+            "info,[range{peer=7}]=debug",
+        ] {
+            assert!(parse(good).is_ok(), "{good}");
+        }
+        for (bad, word, suggestion) in [
+            ("inof", "inof", Some("info")),
+            ("loud", "loud", None),
+            ("info,debgu", "debgu", Some("debug")),
+            ("info,run=wran", "wran", Some("warn")),
+            ("info run", "info run", None),
+            ("run=", "", None),
+            (" ", " ", None),
+        ] {
+            match parse(bad) {
+                Err(FilterError::NoLevel {
+                    found,
+                    suggestion: near,
+                }) => {
+                    assert_eq!((found.as_str(), near), (word, suggestion), "{bad}");
+                }
+                other => panic!("{bad}: {other:?}"),
+            }
+        }
     }
 
     #[derive(Clone, Default)]

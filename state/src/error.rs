@@ -136,6 +136,14 @@ pub enum StateError {
         /// What RocksDB says; it names the file.
         source: rocksdb::Error,
     },
+    /// The database cannot be opened: one of its files is missing, or is not what it was.
+    #[error("the state in {} is damaged: {source}; go back to a restore point, or move the directory away and replay the blocks", dir.display())]
+    DamagedFiles {
+        /// The store's directory.
+        dir: PathBuf,
+        /// What RocksDB says; it names the file.
+        source: rocksdb::Error,
+    },
     /// RocksDB reports another error.
     #[error("{activity} the state in {} failed: {source}", dir.display())]
     Database {
@@ -232,6 +240,20 @@ impl StateError {
         }
     }
 
+    /// Whether what is stored is not what was written: only a restore point or the blocks can help.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::DamagedFiles { .. }
+            | Self::CorruptMetadata { .. }
+            | Self::CorruptRegister { .. }
+            | Self::CorruptPath { .. }
+            | Self::CorruptCounts { .. } => true,
+            Self::Database { source, .. } => source.kind() == ErrorKind::Corruption,
+            _ => false,
+        }
+    }
+
     /// Sorts an error of RocksDB. Its kinds are coarse and its C interface passes no finer code on, so the
     /// text has to be searched; the tests provoke each case with the RocksDB that is linked.
     pub(crate) fn database(dir: &FilePath, activity: Activity, source: rocksdb::Error) -> Self {
@@ -243,6 +265,9 @@ impl StateError {
                 dir,
                 source: io::Error::new(kind, source),
             },
+            Cause::LostFile | Cause::Corrupt if activity == Activity::Open => {
+                Self::DamagedFiles { dir, source }
+            }
             _ => Self::Database {
                 dir,
                 activity,
@@ -269,13 +294,24 @@ enum Cause {
     DiskFull,
     Locked,
     Refused(io::ErrorKind),
+    LostFile,
+    Corrupt,
     Other,
+}
+
+/// Whether RocksDB misses a file. It says so under several of its kinds.
+pub(crate) fn is_lost_file(message: &str) -> bool {
+    message.contains("No such file")
 }
 
 fn classify(kind: &ErrorKind, message: &str) -> Cause {
     // The texts are RocksDB's and glibc's; neither depends on the locale, which a Rust program does not set.
     let has = |text: &str| message.contains(text);
-    if *kind != ErrorKind::IOError {
+    if is_lost_file(message) {
+        Cause::LostFile
+    } else if *kind == ErrorKind::Corruption {
+        Cause::Corrupt
+    } else if *kind != ErrorKind::IOError {
         Cause::Other
     } else if has("No space left on device") || has("Disk quota exceeded") {
         Cause::DiskFull
@@ -311,6 +347,10 @@ mod tests {
             of("IO error: While appending to file: /d/000012.log: Input/output error"),
             Cause::Other
         );
-        assert_eq!(classify(&ErrorKind::Corruption, full), Cause::Other);
+        let lost = "IO error: No such file or directory: while stat a file for size: /d/000012.sst: No such file or directory";
+        assert_eq!(of(lost), Cause::LostFile);
+        let lost = "Corruption: Can't access /000012.sst: IO error: No such file or directory";
+        assert_eq!(classify(&ErrorKind::Corruption, lost), Cause::LostFile);
+        assert_eq!(classify(&ErrorKind::Corruption, full), Cause::Corrupt);
     }
 }

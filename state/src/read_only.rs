@@ -16,11 +16,14 @@ use std::time::{Duration, Instant};
 
 use rocksdb::DB;
 
-use crate::error::{Activity, StateError};
+use crate::error::{Activity, StateError, is_lost_file};
 
 /// How long opening is tried. A writer flushes about once a second at full speed, and opening replays at most the
 /// log between two flushes, so that a few attempts do.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// A file that is missing in so many attempts, while the manifest stays as it is, is lost: nobody has deleted it who works
+/// as told above. One attempt would do; the others are for what a file system tells late.
+const LOST_AFTER: u32 = 3;
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
 /// `CURRENT` holds the manifest's name and a line feed, about 16 bytes.
@@ -32,25 +35,29 @@ pub(crate) fn steadily(
     open: impl Fn() -> Result<DB, rocksdb::Error>,
 ) -> Result<DB, StateError> {
     let start = Instant::now();
-    let first = manifest(dir);
+    let mut missed = 0;
     loop {
         let before = manifest(dir);
-        match open() {
-            Ok(db) if before.is_some() && before == manifest(dir) => return Ok(db),
-            Ok(_) if start.elapsed() > PATIENCE => {
-                return Err(StateError::Changing {
-                    dir: dir.to_path_buf(),
-                });
+        let opened = open();
+        let stayed = before == manifest(dir);
+        match opened {
+            Ok(db) if stayed && before.is_some() => return Ok(db),
+            Err(error) if !is_lost_file(error.as_ref()) => {
+                return Err(StateError::database(dir, Activity::Open, error));
             }
-            Ok(_) => {}
-            Err(error) if error.as_ref().contains("No such file") && start.elapsed() <= PATIENCE => {}
+            Err(error) if stayed => {
+                missed += 1;
+                if missed == LOST_AFTER {
+                    return Err(StateError::database(dir, Activity::Open, error));
+                }
+            }
             // A file that is missing while a writer works is one that the writer has deleted meanwhile.
-            Err(error) if error.as_ref().contains("No such file") && first != manifest(dir) => {
-                return Err(StateError::Changing {
-                    dir: dir.to_path_buf(),
-                });
-            }
-            Err(source) => return Err(StateError::database(dir, Activity::Open, source)),
+            _ => missed = 0,
+        }
+        if start.elapsed() > PATIENCE {
+            return Err(StateError::Changing {
+                dir: dir.to_path_buf(),
+            });
         }
         std::thread::sleep(PAUSE);
     }

@@ -157,6 +157,41 @@ fn exit_before_sync_does_not_claim_a_block_that_was_not_reached() {
             .contains("because requested block 60 reached (--exit-at-block)"),
         "{finished}"
     );
+    let finished = run("5");
+    assert!(
+        finished
+            .stderr
+            .contains("the head, block 60, was already beyond requested block 5 (--exit-at-block)"),
+        "{finished}"
+    );
+    let (log, spec) = (chain.path("seed/blockchain"), chain.spec());
+    let words = ["replay", "--chain", &spec, "--exit-at-block", "61", "--block-log"];
+    let finished = cairn(words.into_iter().chain([log.to_str().unwrap()])).expect_code(0);
+    let text = "requested block 61 was not reached (--exit-at-block): ";
+    assert!(
+        finished.stderr.contains(text) && finished.stderr.contains(" ends at block 60"),
+        "{finished}"
+    );
+    let words = [
+        "run",
+        "-d",
+        &folder,
+        "--exit-at-block",
+        "5",
+        "--stop-at-block",
+        "6",
+    ];
+    let refused = cairn(words).expect_code(2);
+    assert!(
+        refused.stderr.contains("cannot be used together") && !refused.stderr.contains("they stand at"),
+        "no word of two command lines\n{refused}"
+    );
+    // A state without restore points is nothing that was typed wrongly.
+    let refused = cairn(["state", "restore", "-d", &folder]).expect_code(1);
+    assert!(
+        refused.stderr.contains("there is no restore point in"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -195,4 +230,86 @@ fn a_terminal_shows_a_progress_bar_that_goes_when_the_work_is_done() {
         !plain.stderr.contains("eta ") && !plain.stderr.contains('\u{1b}'),
         "{plain}"
     );
+}
+
+#[test]
+fn a_replay_of_what_is_no_block_log_fails_and_makes_nothing() {
+    let chain = Devnet::generate(20, &[]);
+    let (empty, node) = (chain.path("block_log"), chain.path("node"));
+    std::fs::write(&empty, "").unwrap();
+    let replay = |more: &[&str]| {
+        let (folder, spec) = (node.to_str().unwrap(), chain.spec());
+        let words = ["replay", "-d", folder, "--chain", &spec, "--json"];
+        cairn(words.iter().chain(more)).expect_code(1)
+    };
+    for file in [chain.spec(), empty.to_str().unwrap().to_owned()] {
+        let refused = replay(&["--block-log", &file]);
+        assert!(
+            refused.stderr.contains("error: there is no whole block of chain")
+                && refused.stderr.contains("--block-log PATH"),
+            "{refused}"
+        );
+        assert!(!refused.stderr.contains("Done reindexing"), "{refused}");
+        assert!(!node.join("state").exists() && !node.join("blockchain").exists());
+    }
+    std::fs::remove_dir_all(&node).unwrap();
+    let refused = replay(&[]);
+    assert!(
+        refused.stderr.contains("error: there is no block log in"),
+        "{refused}"
+    );
+    assert!(!node.exists(), "nothing is made where nothing is");
+}
+
+#[test]
+fn a_state_that_has_lost_a_table_file_is_told_and_restored() {
+    let chain = Devnet::generate(300, &[]);
+    let (node, log) = (chain.path("node"), chain.path("seed/blockchain"));
+    let (folder, log, spec, point) = (
+        node.to_str().unwrap(),
+        log.to_str().unwrap(),
+        chain.spec(),
+        chain.checkpoint(200),
+    );
+    let words = ["replay", "-d", folder, "--block-log", log, "--chain", &spec];
+    let replay = |more: &[&str]| cairn(words.iter().chain(more));
+    drop(replay(&["--checkpoint", &point, "--json"]).expect_code(0));
+    // Each opening writes what the log had into a table file.
+    drop(replay(&[]).expect_code(0));
+    let tables = || {
+        let files = std::fs::read_dir(node.join("state/registers")).unwrap();
+        let paths = files.map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "sst"))
+    };
+    assert!(tables().count() > 0);
+    tables().for_each(|path| std::fs::remove_file(path).unwrap());
+
+    let checked = cairn(["state", "check", "-d", folder, "--json"])
+        .expect_code(3)
+        .json();
+    assert_eq!(
+        (&checked["faults"], &checked["head"]),
+        (&1.into(), &serde_json::Value::Null)
+    );
+    let fault = checked["fault_list"][0].as_str().unwrap();
+    assert!(
+        fault.contains("is damaged") && fault.contains(".sst"),
+        "{checked}"
+    );
+    let remedy = checked["remedy"].as_str().unwrap();
+    assert!(
+        remedy.contains("restore point of block 200 with `cairn state restore`"),
+        "{checked}"
+    );
+    let plain = cairn(["state", "check", "-d", folder]).expect_code(3).stdout;
+    assert!(
+        plain.contains("fault       ") && plain.contains("result      "),
+        "{plain}"
+    );
+    let refused = replay(&[]).expect_code(1);
+    assert!(refused.stderr.contains("go back to a restore point"), "{refused}");
+    drop(cairn(["state", "restore", "-d", folder]).expect_code(0));
+    drop(cairn(["state", "check", "-d", folder]).expect_code(0));
+    let record = replay(&["--json"]).expect_code(0).json();
+    assert_eq!(record["blocks"], 100, "{record}");
 }

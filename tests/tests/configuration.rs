@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
+use std::process::Command;
 
-use cairn_tests::{Finished, Running, cairn};
+use cairn_tests::{Finished, Running, binary, cairn};
 use tempfile::TempDir;
 
 fn run_with(config: &str) -> (TempDir, Finished) {
@@ -103,4 +104,34 @@ fn the_printed_configuration_is_a_valid_one() {
     let text = cairn(["run", "--dump-config"]).expect_code(0).stdout;
     let (_folder, finished) = run_with(&text);
     finished.expect_code(0);
+}
+
+#[test]
+fn a_misspelt_log_level_is_refused_wherever_it_is_given() {
+    let (_folder, refused) = run_with("chain = hive-testnet\nlog-level = loud\n");
+    let refused = refused.expect_code(2);
+    let text = "config.ini:2: option `log-level`: `loud` is no level; expected error, warn";
+    assert!(refused.stderr.contains(text), "{refused}");
+    let folder = TempDir::new().unwrap();
+    let words = ["run", "--exit-before-sync", "--chain", "hive-testnet", "-d"];
+    let words = words.into_iter().chain([folder.path().to_str().unwrap()]);
+    let refused = cairn(words.clone().chain(["--log-level", "inof"])).expect_code(2);
+    let text = "command line: option `log-level`: `inof` is no level, did you mean `info`?";
+    assert!(refused.stderr.contains(text), "{refused}");
+    // A command without a configuration, and the variable.
+    let refused = cairn(["--log-level", "debgu", "state", "info", "-d", "x"]).expect_code(2);
+    assert!(refused.stderr.contains("did you mean `debug`?"), "{refused}");
+    let refused = Command::new(binary())
+        .args(words.clone())
+        .env("RUST_LOG", "wran")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{text}");
+    assert!(
+        text.contains("RUST_LOG: `wran` is no level, did you mean `warn`?"),
+        "{text}"
+    );
+    let heard = cairn(words.chain(["--log-level", "error,run=info,reconcile=debug"])).expect_code(0);
+    assert!(heard.stderr.contains(" run ] "), "{heard}");
 }

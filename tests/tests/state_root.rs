@@ -327,6 +327,48 @@ fn proofs_hold_elsewhere_and_lies_do_not() {
     assert_eq!(nobody.json()["registers"][0]["value"], Value::Null);
 }
 
+/// What a reader of the file sees is what the proofs show, or the file is refused.
+#[test]
+fn every_field_beside_a_proof_is_held_against_it() {
+    let bench = Bench::new();
+    bench.replay("node", &["--exit-at-block", "60"]);
+    let account = ["get", "--proof", "account", "initminer"];
+    let honest = bench.state("node", &account).expect_code(0).json();
+    let root = honest["root"].as_str().unwrap();
+    let file = bench.devnet.path("proofs.json");
+    let verify = |value: &Value| {
+        fs::write(&file, value.to_string()).unwrap();
+        cairn(["state", "verify-proof", root, file.to_str().unwrap(), "--json"])
+    };
+    assert_eq!(verify(&honest).expect_code(0).json()["holds"], true);
+    let other_key = honest["registers"][1]["key"].clone();
+    for (field, lie) in [
+        ("/registers/0/value", Value::from("00")),
+        ("/registers/0/value", Value::Null),
+        ("/registers/0/key", other_key),
+        ("/registers/0/register", Value::from("witness")),
+        ("/root", Value::from("00".repeat(32))),
+        ("/head/number", Value::from(61)),
+        ("/head/id", Value::from("00".repeat(20))),
+        ("/head/proof", honest["registers"][0]["proof"].clone()),
+        ("/head/proof", Value::Null),
+    ] {
+        let mut altered = honest.clone();
+        *altered.pointer_mut(field).unwrap() = lie;
+        let refused = verify(&altered).expect_code(3);
+        assert_eq!(refused.json()["holds"], false, "{field}");
+        let plain = cairn(["state", "verify-proof", root, file.to_str().unwrap()]).expect_code(3);
+        let lies = plain
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("does not hold: "));
+        assert_eq!(lies.count(), 1, "{field}\n{plain}");
+    }
+    let by_key = honest["registers"][0]["key"].as_str().unwrap();
+    let one = bench.state("node", &["get", "--proof", "--key", by_key]).json();
+    assert_eq!(verify(&one).expect_code(0).json()["holds"], true);
+}
+
 #[test]
 fn the_checker_says_what_is_wrong_and_what_to_do() {
     let bench = Bench::new();

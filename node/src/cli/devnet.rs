@@ -31,7 +31,7 @@ pub struct GenerateArgs {
     pub seed: u64,
 
     /// What the blocks hold: mixed (30 to 60 transactions a block: custom_json, votes, comments, transfers,
-    /// account operations) or empty (no transactions).
+    /// account operations), large (blocks of nearly 2 MiB, custom_json only) or empty (no transactions).
     #[arg(long, value_name = "NAME", default_value = "mixed")]
     pub profile: String,
 

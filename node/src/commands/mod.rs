@@ -51,9 +51,7 @@ pub fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
 
 /// Logging for a command that reads no configuration.
 fn init_logging(level: Option<&str>) -> Result<(), CommandError> {
-    crate::logging::init(level).map_err(|error| {
-        CommandError::usage(anyhow::Error::new(error).context("--log-level is not a log filter"))
-    })
+    crate::logging::init(level).map_err(CommandError::Usage)
 }
 
 /// The configuration of `run` and `replay`; logging is set up by it, and its warnings are logged. The default data

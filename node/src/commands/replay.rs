@@ -13,13 +13,14 @@ use cairn_sync::writer::{ChainWriter, Ended};
 use tempfile::TempDir;
 
 use crate::cli::ReplayArgs;
-use crate::config::{Settings, StopAt};
+use crate::config::{BlockLogSplit, Settings, StopAt};
+use crate::data_dir::DataDir;
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
 use crate::progress::Progress;
 use crate::run::{
     DiskRoom, FinalRecord, Lag, OwnLog, ProgressBar, RunFacts, Session, Stage, explain, is_disk_full,
-    open_foreign_log, refuse_pruned,
+    open_foreign_log, present_layout, refuse_pruned,
 };
 
 /// Replays a block log into the state of the data folder. With `--block-log` and no data folder the state is
@@ -40,6 +41,9 @@ pub fn execute(args: &ReplayArgs, log_level: Option<&str>) -> Result<ExitCode, C
     )?;
     if scratch.is_some() {
         tracing::info!(target: "replay", "no data folder given: the state is thrown away at the end");
+    }
+    if args.block_log.is_none() {
+        expect_own_log(&settings)?;
     }
     let session = Session::start(settings, 0).map_err(explain)?;
     let path = args.block_log.as_deref();
@@ -222,12 +226,25 @@ fn finish(
     facts: RunFacts,
     log: &BlockLog,
 ) -> Result<(), CommandError> {
-    let failed = facts.error.is_some();
+    let (failed, ended_itself) = (facts.error.is_some(), facts.ended == "done");
     let wish = session.digest_wish();
     let record = FinalRecord::gather(chain, &session.settings.chain.name, &session.meter, facts, wish)?;
     tracing::info!(target: "replay", "{}", record.summary());
     if !failed {
         warn_of_unreached(session, chain, log);
+        let head = chain.head().number;
+        if let Some(wanted) = session
+            .settings
+            .stop
+            .map(StopAt::number)
+            .filter(|wanted| *wanted > head && ended_itself)
+        {
+            tracing::warn!(
+                target: "replay",
+                "requested block {wanted} was not reached (--exit-at-block): {} ends at block {head}",
+                log.path().display()
+            );
+        }
         if let Some(StopAt::Exit(number)) = session
             .settings
             .stop
@@ -277,17 +294,44 @@ fn open_log(
     path: Option<&Path>,
 ) -> Result<(BlockLog, Option<BlockLogWriter>), CommandError> {
     let own_folder = session.data_dir.blockchain();
+    let opened = open_any_log(session, path, &own_folder)?;
+    if opened.0.head_number().is_none() {
+        return Err(CommandError::Failed(anyhow::anyhow!(
+            "there is no whole block of chain {} in {}, so there is nothing to replay: name a block_log file, or the \
+             folder with the parts, with --block-log PATH, and its chain with --chain; or bootstrap from peers with \
+             `cairn run`",
+            session.settings.chain.name,
+            path.unwrap_or(&own_folder).display()
+        )));
+    }
+    Ok(opened)
+}
+
+/// Refuses before anything is made: a folder that holds no log is rather a folder that was named wrongly.
+fn expect_own_log(settings: &Settings) -> Result<(), CommandError> {
+    let folder = DataDir::new(&settings.data_dir).blockchain();
+    let keeps_none = settings.block_log.split == BlockLogSplit::HeadOnly;
+    if keeps_none || present_layout(&folder, settings.chain.blocks_per_log_part).is_some() {
+        return Ok(());
+    }
+    Err(CommandError::Failed(anyhow::anyhow!(
+        "there is no block log in {}: name one with --block-log PATH, or bootstrap from peers with `cairn run`",
+        folder.display()
+    )))
+}
+
+fn open_any_log(
+    session: &Session,
+    path: Option<&Path>,
+    own_folder: &Path,
+) -> Result<(BlockLog, Option<BlockLogWriter>), CommandError> {
     match path {
-        Some(path) if !is_within(path, &own_folder) => {
+        Some(path) if !is_within(path, own_folder) => {
             let whole_prefix = session.settings.block_log.auto_fixing;
             let log = open_foreign_log(path, &session.settings.chain, &session.dictionaries, whole_prefix);
             Ok((log.map_err(anyhow::Error::new)?, None))
         }
-        _ if !own_folder.is_dir() => Err(CommandError::Failed(anyhow::anyhow!(
-            "there is no block log in {}: name one with --block-log PATH, or bootstrap from peers with `cairn run`",
-            own_folder.display()
-        ))),
-        _ => match OwnLog::open(&own_folder, &session.settings, &session.dictionaries)? {
+        _ => match OwnLog::open(own_folder, &session.settings, &session.dictionaries)? {
             Some(own) => Ok((own.reader, Some(own.writer))),
             None => Err(CommandError::Usage(anyhow::anyhow!(
                 "block-log-split = 0 keeps no block log, so there is none to replay: name one with --block-log PATH"

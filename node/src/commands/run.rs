@@ -350,9 +350,13 @@ impl Node {
         if let (Ok(Outcome::Done), Some(StopAt::Exit(number))) = (&result, settings.stop)
             && head >= number
         {
+            let reached = match head == number {
+                true => format!("requested block {number} reached"),
+                false => format!("the head, block {head}, was already beyond requested block {number}"),
+            };
             tracing::info!(
                 target: "run",
-                "Exiting application on user request, because requested block {number} reached (--exit-at-block)."
+                "Exiting application on user request, because {reached} (--exit-at-block)."
             );
         }
         let kept = chain.kept_head().number;

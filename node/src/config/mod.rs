@@ -32,3 +32,4 @@ pub use settings::{
     BlockLogSettings, BlockLogSplit, ChainChoice, CommitSettings, P2pSettings, Settings, StatsSettings,
     StopAt,
 };
+pub use suggest::nearest;

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::chain_choice::ChainError;
 use crate::exit::full_text;
+use crate::logging::FilterError;
 
 use super::endpoint::EndpointError;
 use super::located::Origin;
@@ -94,6 +95,14 @@ pub enum ConfigProblem {
         /// What is expected there.
         expected: String,
     },
+    /// A log filter that is none.
+    #[error("{origin}: option `log-level`: {source}")]
+    LogLevel {
+        /// Where.
+        origin: Origin,
+        /// What is wrong with it.
+        source: FilterError,
+    },
     /// The address to listen on.
     #[error("{origin}: option `p2p-endpoint`: {found:?}: {source}")]
     Endpoint {
@@ -113,7 +122,10 @@ pub enum ConfigProblem {
         value: i64,
     },
     /// hived's own sentence.
-    #[error("--exit-at-block and --stop-at-block cannot be used together (they stand at {exit} and {stop})")]
+    #[error(
+        "--exit-at-block and --stop-at-block cannot be used together{}",
+        standing(exit, stop)
+    )]
     ExitAndStop {
         /// Where exit-at-block stands.
         exit: Origin,
@@ -259,6 +271,14 @@ pub enum ConfigWarning {
     /// The same checkpoint twice.
     #[error(transparent)]
     Checkpoint(#[from] cairn_sync::checkpoint::CheckpointNotice),
+}
+
+/// Where two options stand, unless it is the command line that anybody can see.
+fn standing(first: &Origin, second: &Origin) -> String {
+    match (first, second) {
+        (Origin::CommandLine, Origin::CommandLine) => String::new(),
+        _ => format!(" (they stand at {first} and {second})"),
+    }
 }
 
 fn places(origins: &[Origin]) -> String {

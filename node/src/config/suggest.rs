@@ -9,7 +9,7 @@ const MAX_LENGTH: usize = 64;
 
 /// The candidate with the fewest edits from `name`, when there are few enough; letter case and the choice
 /// between `-` and `_` do not count. Short names allow one edit only.
-pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = normalize(name);
     if name.len() > MAX_LENGTH {
         return None;

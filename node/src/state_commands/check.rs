@@ -1,21 +1,29 @@
 //! `cairn state check`: the whole state is looked over.
 
-use cairn_state::check::{CheckReport, TrieFileState, check};
+use cairn_state::StateError;
+use cairn_state::check::{CheckReport, Fault, TrieFileState, check};
 use serde_json::json;
 
 use crate::cli::StateCheckArgs;
 use crate::data_dir::DataDir;
-use crate::exit::{CommandError, ExitCode};
+use crate::exit::{CommandError, ExitCode, full_text};
 use crate::output;
 use crate::progress::Progress;
 
 /// Prints what is wrong with a state, and what to do about it.
 ///
 /// # Errors
-/// When there is no state, or it cannot be opened. What is wrong in it is no error but exit code 3.
+/// When there is no state, or it cannot be opened for another reason than damage. What is wrong in it is no error but
+/// exit code 3.
 pub fn execute(args: &StateCheckArgs) -> Result<ExitCode, CommandError> {
     let data_dir = DataDir::new(&args.data_dir);
-    let store = data_dir.read_state()?;
+    let store = match data_dir.read_state() {
+        Ok(store) => store,
+        Err(error) => match error.downcast_ref::<StateError>() {
+            Some(damage) if damage.is_damage() => return unreadable(damage, &data_dir, args.json),
+            _ => return Err(error.into()),
+        },
+    };
     let mut progress = Progress::start("checking", "registers", store.counts().registers);
     let report = check(&store, &data_dir.trie_file(), |done| progress.set(done));
     drop(progress);
@@ -65,21 +73,43 @@ pub fn execute(args: &StateCheckArgs) -> Result<ExitCode, CommandError> {
     })
 }
 
+/// The report on a state that is too damaged to be opened: nothing can be said about its registers.
+fn unreadable(damage: &StateError, data_dir: &DataDir, one_line: bool) -> Result<ExitCode, CommandError> {
+    let (fault, remedy) = (full_text(damage), registers_remedy(data_dir));
+    if one_line {
+        output::json_line(&json!({
+            "head": null,
+            "root": null,
+            "registers": null,
+            "bytes": null,
+            "trie_file": "not used",
+            "trie_file_reason": "the registers cannot be opened",
+            "faults": 1,
+            "fault_list": [fault],
+            "remedy": remedy,
+        }))?;
+    } else {
+        output::text(&format!("fault       {fault}\nresult      {remedy}\n"))?;
+    }
+    Ok(ExitCode::Contradiction)
+}
+
 /// What to do; `None`: nothing is wrong.
 fn remedy(report: &CheckReport, data_dir: &DataDir) -> Option<String> {
     if report.fault_count == 0 {
         return None;
     }
-    if !report
-        .faults
-        .iter()
-        .any(cairn_state::check::Fault::is_of_registers)
-    {
+    if !report.faults.iter().any(Fault::is_of_registers) {
         return Some(format!(
             "the registers are whole; remove {}, it is made again at the next start",
             data_dir.trie_file().display()
         ));
     }
+    Some(registers_remedy(data_dir))
+}
+
+/// What to do about damaged registers.
+fn registers_remedy(data_dir: &DataDir) -> String {
     let points = data_dir.restore_points().list().unwrap_or_default();
     let back = match points.last() {
         Some(point) => format!(
@@ -88,8 +118,8 @@ fn remedy(report: &CheckReport, data_dir: &DataDir) -> Option<String> {
         ),
         None => String::new(),
     };
-    Some(format!(
+    format!(
         "the registers are damaged; {back}make the state again from the block log with `cairn replay --force-replay`. Look \
          at disk and memory first: Cairn does not write such a state"
-    ))
+    )
 }

@@ -70,49 +70,71 @@ fn keys(args: &StateGetArgs) -> Result<Vec<(&'static str, Vec<u8>)>, CommandErro
     }
     let account = |text: &str| AccountName::new(text.as_bytes());
     Ok(match (args.table.as_deref(), args.owner.as_deref()) {
-        (Some("account"), Some(name)) => {
-            let name = account(name);
-            vec![
-                key::<AccountCore>(&name),
-                key::<OwnerAuthority>(&name),
-                key::<ActiveAuthority>(&name),
-                key::<PostingAuthority>(&name),
-                key::<JsonMetadata>(&name),
-                key::<PostingJsonMetadata>(&name),
-                key::<PostingTimes>(&name),
-                key::<WitnessVotes>(&name),
-                key::<RecoveryRequest>(&name),
-                key::<RecoveryAccountChange>(&name),
-                key::<DeclinedVotingRequest>(&name),
-            ]
-        }
-        (Some("witness"), Some(name)) => {
-            let name = account(name);
-            vec![
-                key::<Witness>(&name),
-                key::<WitnessUrl>(&name),
-                key::<WitnessActivity>(&name),
-            ]
-        }
+        (Some("account"), Some(name)) => keys_of_account(&account(name)),
+        (Some("witness"), Some(name)) => keys_of_witness(&account(name)),
         (Some("comment"), Some(text)) => {
             let (author, permlink) = text
                 .split_once('/')
                 .context("a comment is named AUTHOR/PERMLINK")?;
             let author = account(author);
-            vec![key::<Comment>(CommentId {
+            vec![key_of::<Comment>(CommentId {
                 author: &author,
                 permlink: permlink.as_bytes(),
             })]
         }
-        (Some("global"), _) => vec![key::<Globals>(())],
+        (Some("global"), _) => vec![key_of::<Globals>(())],
         (table, owner) => return Err(no_table(table, owner)),
     })
 }
 
-fn key<R: Record>(owner: R::Owner<'_>) -> (&'static str, Vec<u8>) {
+fn keys_of_account(name: &AccountName) -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        key_of::<AccountCore>(name),
+        key_of::<OwnerAuthority>(name),
+        key_of::<ActiveAuthority>(name),
+        key_of::<PostingAuthority>(name),
+        key_of::<JsonMetadata>(name),
+        key_of::<PostingJsonMetadata>(name),
+        key_of::<PostingTimes>(name),
+        key_of::<WitnessVotes>(name),
+        key_of::<RecoveryRequest>(name),
+        key_of::<RecoveryAccountChange>(name),
+        key_of::<DeclinedVotingRequest>(name),
+    ]
+}
+
+fn keys_of_witness(name: &AccountName) -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        key_of::<Witness>(name),
+        key_of::<WitnessUrl>(name),
+        key_of::<WitnessActivity>(name),
+    ]
+}
+
+/// The kind of a register and its key.
+pub(super) fn key_of<R: Record>(owner: R::Owner<'_>) -> (&'static str, Vec<u8>) {
     let mut key = Vec::new();
     R::key(owner, &mut key);
     (R::NAME, key)
+}
+
+/// The kind of a register that can be asked for by name; `register` for all others.
+pub(super) fn kind_of(key: &[u8]) -> &'static str {
+    let name = key.get(1..17).map(AccountName::new);
+    let named = name.map(|name| {
+        let mut kinds = keys_of_account(&name);
+        kinds.extend(keys_of_witness(&name));
+        let permlink = key.get(17..).unwrap_or_default();
+        kinds.push(key_of::<Comment>(CommentId {
+            author: &name,
+            permlink,
+        }));
+        kinds
+    });
+    let mut kinds = named.unwrap_or_default();
+    kinds.push(key_of::<Globals>(()));
+    let found = kinds.into_iter().find(|(_, other)| other == key);
+    found.map_or("register", |(kind, _)| kind)
 }
 
 fn no_table(table: Option<&str>, owner: Option<&str>) -> CommandError {

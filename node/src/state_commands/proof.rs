@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
+use cairn_rules::registers::Globals;
 use cairn_state::proof::RegisterProof;
 use cairn_state::trie::NodeHash;
 use cairn_state::{StateError, Store};
@@ -14,6 +15,8 @@ use crate::cli::StateVerifyProofArgs;
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
 use crate::progress::Progress;
+use crate::state_commands::claims::{Claims, Held};
+use crate::state_commands::get::key_of;
 
 /// What is read of a file or of standard input at most: two proofs of the largest values, in hex.
 const LONGEST_INPUT: u64 = 4 * RegisterProof::LONGEST as u64;
@@ -28,8 +31,10 @@ pub(crate) fn print(
     keys: &[(&'static str, Vec<u8>)],
     one_line: bool,
 ) -> Result<ExitCode, CommandError> {
-    let bytes: Vec<&Vec<u8>> = keys.iter().map(|(_, key)| key).collect();
-    let (root, proofs) = prove(store, trie_file, &bytes)?;
+    // The head is one of the chain's global properties: their proof is the head's.
+    let (_, globals) = key_of::<Globals>(());
+    let bytes: Vec<&Vec<u8>> = keys.iter().map(|(_, key)| key).chain([&globals]).collect();
+    let (root, mut proofs) = prove(store, trie_file, &bytes)?;
     if let Some((proof, lie)) = proofs
         .iter()
         .find_map(|proof| Some((proof, proof.verify(&root).err()?)))
@@ -40,6 +45,7 @@ pub(crate) fn print(
             hex::encode(&proof.key),
         )));
     }
+    let head_proof = proofs.pop().context("no proof of the head was made")?;
     let registers: Vec<Value> = keys
         .iter()
         .zip(&proofs)
@@ -55,7 +61,7 @@ pub(crate) fn print(
     let head = store.head();
     let (number, id) = head.map_or((0, [0; 20]), |head| (head.number, head.id));
     let value = json!({
-        "head": { "number": number, "id": hex::encode(id) },
+        "head": { "number": number, "id": hex::encode(id), "proof": hex::encode(head_proof.encode()) },
         "root": root.to_string(),
         "registers": registers,
     });
@@ -85,45 +91,31 @@ fn prove(
     Ok((root, proofs))
 }
 
-/// Verifies proofs against a root.
+/// Verifies proofs against a root, and what a file with proofs says beside them.
 ///
 /// # Errors
-/// When an argument is no root or no proof (usage), or one cannot be read. A proof that does not hold is no error but
-/// exit code 3.
+/// When an argument is no root or no proof (usage), or one cannot be read. A proof that does not hold, or does not show
+/// what the file says of it, is no error but exit code 3.
 pub fn verify(args: &StateVerifyProofArgs) -> Result<ExitCode, CommandError> {
     let root = parse_root(&args.root).map_err(CommandError::Usage)?;
-    let mut verified = Vec::new();
+    let mut held = Vec::new();
     for argument in &args.proofs {
-        let read = proofs_in(argument).with_context(|| shortened(argument));
-        for proof in read.map_err(CommandError::Usage)? {
-            verified.push((proof.verify(&root), proof));
-        }
+        let read = claims_in(argument).with_context(|| shortened(argument));
+        held.extend(read.map_err(CommandError::Usage)?.check(&root));
     }
-    let all = verified.iter().all(|(result, _)| result.is_ok());
+    let all = held.iter().all(|held| held.reason.is_none());
     if args.json {
-        let proofs: Vec<Value> = verified
-            .iter()
-            .map(|(result, proof)| {
-                json!({
-                    "key": hex::encode(&proof.key),
-                    "value": proof.value.as_ref().map(hex::encode),
-                    "holds": result.is_ok(),
-                    "reason": result.as_ref().err().map(ToString::to_string),
-                })
-            })
-            .collect();
-        output::json_line(&json!({ "root": root.to_string(), "holds": all, "proofs": proofs }))?;
+        let list = |registers| -> Vec<Value> {
+            let kept = held.iter().filter(|held| held.is_register() == registers);
+            kept.map(Held::to_json).collect()
+        };
+        let (proofs, fields) = (list(true), list(false));
+        output::json_line(
+            &json!({ "root": root.to_string(), "holds": all, "proofs": proofs, "fields": fields }),
+        )?;
     } else {
-        for (result, proof) in &verified {
-            let key = hex::encode(&proof.key);
-            let said = match &proof.value {
-                Some(value) => format!("register {key} has value {}", hex::encode(value)),
-                None => format!("register {key} does not exist"),
-            };
-            output::text(&match result {
-                Ok(()) => format!("holds: {said}\n"),
-                Err(reason) => format!("does not hold: {said}: {reason}\n"),
-            })?;
+        for held in &held {
+            output::text(&format!("{held}\n"))?;
         }
     }
     Ok(match all {
@@ -139,15 +131,15 @@ fn parse_root(text: &str) -> anyhow::Result<NodeHash> {
     Ok(NodeHash::from_bytes(root))
 }
 
-/// The proofs that an argument names.
-fn proofs_in(argument: &str) -> anyhow::Result<Vec<RegisterProof>> {
+/// The proofs that an argument names, and what it says about them.
+fn claims_in(argument: &str) -> anyhow::Result<Claims> {
     if argument == "-" {
-        return proofs_in_text(&read(io::stdin().lock())?);
+        return Claims::read(&read(io::stdin().lock())?);
     }
     let path = Path::new(argument);
     match path.is_file() {
-        true => proofs_in_text(&read(File::open(path)?)?),
-        false => proofs_in_text(argument),
+        true => Claims::read(&read(File::open(path)?)?),
+        false => Claims::read(argument),
     }
 }
 
@@ -162,32 +154,6 @@ fn read(input: impl Read) -> anyhow::Result<String> {
         "more than {LONGEST_INPUT} bytes: no proof is so long"
     );
     Ok(text)
-}
-
-/// Hex, or what [`print`] printed.
-fn proofs_in_text(text: &str) -> anyhow::Result<Vec<RegisterProof>> {
-    let text = text.trim();
-    if !text.starts_with('{') {
-        return Ok(vec![decode(text)?]);
-    }
-    let value: Value = serde_json::from_str(text).context("not JSON")?;
-    let registers = value["registers"]
-        .as_array()
-        .context("the JSON has no list `registers`")?;
-    let proofs = registers.iter().enumerate().map(|(at, register)| {
-        let hex = register["proof"]
-            .as_str()
-            .with_context(|| format!("register {at} has no `proof`"))?;
-        decode(hex).with_context(|| format!("register {at}"))
-    });
-    let proofs: Vec<_> = proofs.collect::<anyhow::Result<_>>()?;
-    anyhow::ensure!(!proofs.is_empty(), "there are no registers in it");
-    Ok(proofs)
-}
-
-fn decode(text: &str) -> anyhow::Result<RegisterProof> {
-    let bytes = hex::decode(text).context("neither a file nor a proof in hex")?;
-    Ok(RegisterProof::decode(&bytes)?)
 }
 
 /// An argument as it can be shown.

@@ -16,7 +16,7 @@ use crate::run::{FolderLock, present_layout};
 /// Puts a restore point in the place of the state.
 ///
 /// # Errors
-/// When there is no such restore point (usage), it is not usable, or the state is in use.
+/// When there is no restore point, or not the one named (usage), it is not usable, or the state is in use.
 pub fn execute(args: &StateRestoreArgs) -> Result<ExitCode, CommandError> {
     let data_dir = DataDir::new(&args.data_dir);
     if args.to == Some(0) {
@@ -27,18 +27,17 @@ pub fn execute(args: &StateRestoreArgs) -> Result<ExitCode, CommandError> {
     let wanted = |point: &&RestorePoint| args.to.is_none_or(|number| number == point.number());
     let Some(point) = list.iter().rev().find(wanted) else {
         let there: Vec<_> = list.iter().map(|point| point.number().to_string()).collect();
-        return Err(CommandError::usage(match (there.is_empty(), args.to) {
-            (true, _) => anyhow!(
+        return Err(match args.to.filter(|_| !there.is_empty()) {
+            None => CommandError::Failed(anyhow!(
                 "there is no restore point in {}; --to 0 goes back to the beginning",
                 points.dir().display()
-            ),
-            (false, number) => anyhow!(
-                "there is no restore point of block {} in {}, only of {}; --to 0 goes back to the beginning",
-                number.unwrap_or_default(),
+            )),
+            Some(number) => CommandError::usage(anyhow!(
+                "there is no restore point of block {number} in {}, only of {}; --to 0 goes back to the beginning",
                 points.dir().display(),
                 there.join(" and ")
-            ),
-        }));
+            )),
+        });
     };
     let _lock = FolderLock::take(data_dir.root()).map_err(anyhow::Error::new)?;
     let before = data_dir.read_state().ok().and_then(|store| store.head());

@@ -304,3 +304,32 @@ fn a_state_full_of_faults_is_told_in_short() {
     assert_eq!(report.faults.len(), KEPT);
     assert!(report.fault_count >= 502, "{}", report.fault_count);
 }
+
+/// A file that is lost is told at once, and not waited for.
+#[test]
+fn a_lost_table_file_is_damage() {
+    let bench = Bench::new();
+    let store = bench.open();
+    store.db().flush_cf(store.family(REGISTERS)).unwrap();
+    drop(store);
+    let registers = bench.folder.path().join("registers");
+    let table = fs::read_dir(&registers)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|ending| ending == "sst"))
+        .unwrap();
+    fs::remove_file(&table).unwrap();
+    let name = table.file_stem().unwrap().to_str().unwrap();
+    let reading = Store::open_read_only(&registers).err().unwrap();
+    let writing = Store::open(&registers, &StoreOptions::new([7; 32]))
+        .err()
+        .unwrap();
+    for error in [reading, writing] {
+        let text = error.to_string();
+        assert!(error.is_damage(), "{text}");
+        assert!(
+            text.contains("is damaged") && text.contains(name) && text.contains("restore point"),
+            "{text}"
+        );
+    }
+}

@@ -32,7 +32,9 @@ pub(super) struct Look<'a> {
     pub(super) now: Instant,
     /// Bytes received so far.
     pub(super) received: u64,
-    /// The lowest block that is missing.
+    /// The lowest block that is not here.
+    pub(super) lowest: u32,
+    /// The block or header that everything waits for; see `Scheduler::waits_for`.
     pub(super) next: u32,
     pub(super) offers: &'a [PeerOffer],
     pub(super) checkpoints: &'a Checkpoints,
@@ -61,37 +63,37 @@ impl Complaints {
         if let Some(count) = self.stalls.suppressed(look.now) {
             tracing::warn!(target: "sync", "{count} more blocks did not come in time");
         }
-        if self.is_unserved_due(look) {
+        if let Some(number) = self.unserved_due(look) {
             tracing::warn!(
                 target: "sync",
                 "no peer serves block {}: the connected peers keep only later blocks (the lowest is {})",
-                look.next,
+                number,
                 look.offers.iter().map(|offer| offer.first).min().unwrap_or(0)
             );
         }
         self.complain_of_silence(look);
     }
 
-    /// Whether it is to be said that no peer serves the next block: once after a short time, then from time to time.
-    fn is_unserved_due(&mut self, look: &Look<'_>) -> bool {
-        let Look {
-            now, next, offers, ..
-        } = *look;
-        let is_unserved =
-            offers.iter().any(|offer| offer.head >= next) && !offers.iter().any(|offer| offer.serves(next));
-        if !is_unserved {
+    /// The block of which it is to be said that no peer serves it: once after a short time, then from time to time.
+    fn unserved_due(&mut self, look: &Look<'_>) -> Option<u32> {
+        let Look { now, offers, .. } = *look;
+        let is_unserved = |number: &u32| {
+            offers.iter().any(|offer| offer.head >= *number)
+                && !offers.iter().any(|offer| offer.serves(*number))
+        };
+        let Some(number) = [look.lowest, look.next].into_iter().find(is_unserved) else {
             self.unserved = None;
-            return false;
-        }
+            return None;
+        };
         let since = *self.unserved.get_or_insert(now);
         let rests = self
             .last_unserved
             .is_some_and(|last| now.saturating_duration_since(last) < SILENCE);
-        let due = now.saturating_duration_since(since) >= UNSERVED && !rests;
-        if due {
-            self.last_unserved = Some(now);
+        if rests || now.saturating_duration_since(since) < UNSERVED {
+            return None;
         }
-        due
+        self.last_unserved = Some(now);
+        Some(number)
     }
 
     /// hived's line when nothing comes in, and the reason if it is known.
@@ -148,13 +150,17 @@ mod tests {
         let (start, checkpoints) = (Instant::now(), Checkpoints::default());
         let mut complaints = Complaints::new(start);
         let mut told = |seconds: u64, next: u32, offers: &[PeerOffer]| {
-            complaints.is_unserved_due(&Look {
+            let due = complaints.unserved_due(&Look {
                 now: start + Duration::from_secs(seconds),
                 received: 0,
-                next,
+                lowest: next,
+                // The checkpoint, while the headers below it are not known.
+                next: 1700,
                 offers,
                 checkpoints: &checkpoints,
-            })
+            });
+            assert!(due.is_none_or(|number| number == next));
+            due.is_some()
         };
         let pruned = [offer(1201, 1700)];
         assert!(!told(0, 1, &[]), "nobody is there");

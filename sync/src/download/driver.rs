@@ -188,10 +188,21 @@ impl Driver {
         if let Some(offers) = followed {
             self.follow.step(now, &offers, self.mode.is_bulk());
         }
-        let next = self.shared.lock().waits_for();
+        let (lowest, next, late) = {
+            let mut scheduler = self.shared.lock();
+            (
+                scheduler.next_needed(),
+                scheduler.waits_for(),
+                scheduler.take_late(),
+            )
+        };
+        for (peer, number) in late {
+            self.complaints.stalled(now, &peer, number);
+        }
         self.complaints.look(&Look {
             now,
             received: self.meter.received_bytes.load(Relaxed),
+            lowest,
             next,
             offers: &offers,
             checkpoints: &self.checkpoints,

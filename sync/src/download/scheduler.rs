@@ -148,6 +148,8 @@ pub struct Scheduler {
     proof: Proof,
     peers: PeerBook,
     faults: Vec<(Arc<str>, Misbehavior)>,
+    /// See [`take_late`](Self::take_late).
+    late: Vec<(Arc<str>, u32)>,
     /// Peers that have lied, until they are gone.
     expelled: BTreeSet<Arc<str>>,
     /// Peers that are on other forks: they are asked for nothing here.
@@ -179,6 +181,7 @@ impl Scheduler {
             proof: Proof::new(proof),
             peers: PeerBook::default(),
             faults: Vec::new(),
+            late: Vec::new(),
             expelled: BTreeSet::new(),
             next_chunk: 0,
             stall: options.stall,
@@ -235,6 +238,11 @@ impl Scheduler {
         // A peer that has lied has no voice, and its silence is not waited for.
         let offers = self.trusted(offers);
         self.proof.verdict(now, self.window.next(), &offers)
+    }
+
+    /// Peers that have not sent a block which others are asked for too by now, with its number, since the last call.
+    pub fn take_late(&mut self) -> Vec<(Arc<str>, u32)> {
+        std::mem::take(&mut self.late)
     }
 
     /// What peers were found to have done, since the last call.

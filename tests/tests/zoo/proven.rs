@@ -174,15 +174,22 @@ fn a_flood_is_cut_off() {
 #[test]
 fn a_block_that_never_comes_is_asked_for_elsewhere() {
     let yard = Yard::new(400);
-    for raw in [
-        Raw::never_sending(&yard.honest(), 137),
-        Raw::truncating(&yard.honest()),
-        Raw::dripping_bytes(&yard.honest(), 5, Duration::from_secs(1)),
-        Raw::dripping_blocks(&yard.honest(), Duration::from_secs(3)),
+    let (honest, second) = (yard.honest(), Duration::from_secs(1));
+    for (name, raw) in [
+        ("never sending", Raw::never_sending(&honest, 137)),
+        ("truncating", Raw::truncating(&honest)),
+        ("dripping bytes", Raw::dripping_bytes(&honest, 5, second)),
+        ("dripping blocks", Raw::dripping_blocks(&honest, 3 * second)),
     ] {
         let peer = yard.let_loose(raw);
         let (finished, banned) = beside_an_honest_peer(&yard, &peer);
         assert!(!banned, "who is slow is no enemy\n{finished}");
+        let told = format!("{} did not send block ", peer.id);
+        let warned = |line: &str| line.contains(" WARN ") && line.contains(&told);
+        assert!(
+            name != "never sending" || finished.stderr.lines().any(warned),
+            "the late block is told with its number and the peer\n{finished}"
+        );
         std::fs::remove_dir_all(yard.path("node")).unwrap();
     }
 }
@@ -280,5 +287,22 @@ fn a_wrong_checkpoint_is_told_and_waited_for_when_that_is_wanted() {
     assert!(
         !finished.stderr.contains("No P2P data"),
         "it is told as soon as when the run ends with it\n{finished}"
+    );
+}
+
+#[test]
+fn a_first_block_that_no_peer_serves_is_told() {
+    let yard = Yard::new(300);
+    let pruned = yard.keep(Keeper::new(yard.honest()).pruned(201));
+    let checkpoint = format!("checkpoint = {}", yard.checkpoint(300));
+    let mut node = yard.start("node", &[&pruned], 300, &[checkpoint]);
+    node.wait_for_line(
+        "no peer serves block 1: the connected peers keep only later blocks (the lowest is 201)",
+    );
+    node.terminate();
+    let finished = node.wait().expect_code(0);
+    assert!(
+        !finished.stderr.contains("No P2P data"),
+        "it is told before the line about silence\n{finished}"
     );
 }

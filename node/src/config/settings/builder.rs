@@ -17,11 +17,12 @@ use super::{
 use crate::chain_choice;
 use crate::config::endpoint::{ListenEndpoint, SeedNode};
 use crate::config::gather::Gathered;
-use crate::config::located::Origin;
+use crate::config::located::{Located, Origin};
 use crate::config::p2p_parameters::P2pParameters;
 use crate::config::problem::{ConfigProblem, ConfigProblems, ConfigWarning};
 use crate::config::table;
 use crate::config::value::{parse_bool, parse_number};
+use crate::logging;
 
 /// Reads typed values out of the gathered texts; faults are added to the gathered ones.
 pub(super) struct Builder {
@@ -45,6 +46,7 @@ impl Builder {
         let on_mismatch = self.on_mismatch();
         let block_log = self.block_log();
         let p2p = self.p2p();
+        let log_level = self.log_level();
         let force_replay = self.switch("force-replay");
         let threads = self
             .number("blockchain-thread-pool-size")
@@ -76,7 +78,7 @@ impl Builder {
                 interval: self.seconds("stats-interval"),
                 file: self.path("stats-file"),
             },
-            log_level: self.gathered.one("log-level").map(|level| level.value.clone()),
+            log_level,
             json: self.switch("json"),
             warnings: std::mem::take(&mut self.gathered.warnings),
         })
@@ -202,6 +204,19 @@ impl Builder {
                     });
                 }
                 OnMismatch::Exit
+            }
+        }
+    }
+
+    fn log_level(&mut self) -> Option<String> {
+        let Located { value, origin } = self.gathered.one("log-level")?.clone();
+        match logging::parse(&value) {
+            Ok(_) => Some(value),
+            Err(source) => {
+                self.gathered
+                    .problems
+                    .push(ConfigProblem::LogLevel { origin, source });
+                None
             }
         }
     }

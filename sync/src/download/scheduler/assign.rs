@@ -166,6 +166,8 @@ impl Scheduler {
                 || self.peers.speed(&offer.peer) < speed * RACE_RATIO
         })?;
         let count = end.min(offer.head.saturating_add(1)) - number;
+        self.late
+            .extend(holders.iter().map(|chunk| (Arc::clone(&chunk.peer), number)));
         Some(self.open_range(now, &offer, number, count))
     }
 
