@@ -62,7 +62,8 @@ pub fn parse(text: &str) -> Result<EnvFilter, FilterError> {
     for part in &parts {
         let level = part.rsplit_once('=').map_or(*part, |(_, level)| level);
         // What stands in brackets names spans, and is the filter's own to understand.
-        if !part.contains('[') && level.parse::<LevelFilter>().is_err() {
+        // An empty one is trace to the filter.
+        if !part.contains('[') && (level.is_empty() || level.parse::<LevelFilter>().is_err()) {
             return Err(FilterError::NoLevel {
                 found: level.to_owned(),
                 suggestion: nearest(level, LEVELS.into_iter()),

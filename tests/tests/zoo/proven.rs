@@ -174,22 +174,15 @@ fn a_flood_is_cut_off() {
 #[test]
 fn a_block_that_never_comes_is_asked_for_elsewhere() {
     let yard = Yard::new(400);
-    let (honest, second) = (yard.honest(), Duration::from_secs(1));
-    for (name, raw) in [
-        ("never sending", Raw::never_sending(&honest, 137)),
-        ("truncating", Raw::truncating(&honest)),
-        ("dripping bytes", Raw::dripping_bytes(&honest, 5, second)),
-        ("dripping blocks", Raw::dripping_blocks(&honest, 3 * second)),
+    for raw in [
+        Raw::never_sending(&yard.honest(), 137),
+        Raw::truncating(&yard.honest()),
+        Raw::dripping_bytes(&yard.honest(), 5, Duration::from_secs(1)),
+        Raw::dripping_blocks(&yard.honest(), Duration::from_secs(3)),
     ] {
         let peer = yard.let_loose(raw);
         let (finished, banned) = beside_an_honest_peer(&yard, &peer);
         assert!(!banned, "who is slow is no enemy\n{finished}");
-        let told = format!("{} did not send block ", peer.id);
-        let warned = |line: &str| line.contains(" WARN ") && line.contains(&told);
-        assert!(
-            name != "never sending" || finished.stderr.lines().any(warned),
-            "the late block is told with its number and the peer\n{finished}"
-        );
         std::fs::remove_dir_all(yard.path("node")).unwrap();
     }
 }
