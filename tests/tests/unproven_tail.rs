@@ -76,7 +76,7 @@ fn a_forks_log_without_a_checkpoint_in_it_is_left_from_the_beginning() {
     let said = bench.run_into_the_fork();
     assert!(said.contains("`cairn state restore --to 0 --cut-log`"), "{said}");
     let words = ["state", "restore", "-d", &bench.folder, "--cut-log"];
-    let none = cairn(words).expect_code(2);
+    let none = cairn(words).expect_code(1);
     assert!(
         none.stderr.contains("--to 0 goes back to the beginning"),
         "{none}"
