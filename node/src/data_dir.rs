@@ -12,6 +12,7 @@
 //! DIR/p2p/node_key                                     this node's key, made at the first start
 //! DIR/p2p/skeleton-N                                   ids below checkpoint N while its blocks are fetched
 //! DIR/p2p/log-gap/                                     the same while blocks are fetched that only the log lacks
+//! DIR/p2p/log-damage                                  number of a block that peers were served damaged; seldom there
 //! DIR/p2p/bans.json                                    peers that are refused for a time
 //! DIR/p2p/headers                                      the block log's headers, to serve them from
 //! ```

@@ -177,6 +177,12 @@ fn a_replay_in_the_own_folder_removes_parts_and_every_log_command_reads_the_rest
     assert!(ids.contains(block["block_id"].as_str().unwrap()), "{block}");
     let refused = command(&["get", "800"]).expect_code(1);
     assert!(refused.stderr.contains("holds blocks 801 to 1700"), "{refused}");
+
+    // A state that this log cannot make again stays.
+    let anew = cairn(["state", "restore", "-d", &folder, "--to", "0"]).expect_code(1);
+    assert!(anew.stderr.contains("Nothing was removed"), "{anew}");
+    let info = cairn(["state", "info", "-d", &folder, "--json"]).expect_code(0);
+    assert_eq!(info.json()["head"]["number"], BLOCKS, "{info}");
 }
 
 /// Without the pass over the headers a contradicted checkpoint takes the state back to where the run began: what has to be

@@ -1,7 +1,7 @@
 //! A block that was found damaged while it was served, below the state's head: what is cut off there is fetched again.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
@@ -10,22 +10,24 @@ use cairn_block_log::{LogError, verify};
 use super::block_log::{OwnLog, tell_set_aside};
 use crate::config::Settings;
 
+/// Bytes of a number and a line break.
+const LONGEST_NOTE: u64 = 16;
+
 /// Cuts the log before the block that the file `note` names, if it is still damaged, and removes the note. The bytes are
 /// kept beside the log.
 ///
 /// # Errors
 /// When the note cannot be read or removed, or the log cannot be read or cut.
 pub fn cut_noted_damage(own: &mut OwnLog, settings: &Settings, note: &Path) -> anyhow::Result<()> {
-    let text = match fs::read_to_string(note) {
+    let text = match read_note(note) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", note.display())),
     };
     let first = own.reader.first_number().unwrap_or(1);
     let head = own.reader.head_number().unwrap_or(0);
     // The very first block is rather one of another chain, and a block that is not there needs no cut.
-    let number = text
+    let number = String::from_utf8_lossy(&text)
         .trim()
         .parse()
         .ok()
@@ -55,4 +57,11 @@ pub fn cut_noted_damage(own: &mut OwnLog, settings: &Settings, note: &Path) -> a
         }
     }
     fs::remove_file(note).with_context(|| format!("cannot remove {}", note.display()))
+}
+
+/// What a note of this program can hold, and no more.
+fn read_note(note: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    File::open(note)?.take(LONGEST_NOTE).read_to_end(&mut text)?;
+    Ok(text)
 }

@@ -11,7 +11,7 @@ use crate::cli::StateRestoreArgs;
 use crate::data_dir::DataDir;
 use crate::exit::{CommandError, ExitCode};
 use crate::output;
-use crate::run::{FolderLock, present_layout};
+use crate::run::{FolderLock, present_layout, refuse_pruned};
 
 /// Puts a restore point in the place of the state.
 ///
@@ -55,10 +55,15 @@ fn begin_anew(data_dir: &DataDir, args: &StateRestoreArgs) -> Result<ExitCode, C
     let _lock = FolderLock::take(data_dir.root()).map_err(anyhow::Error::new)?;
     let before = data_dir.read_state().ok().and_then(|store| store.head());
     // First what the next run needs to begin with another chain; a state without a log is one that peers go on from.
-    let cut = match args.cut_log {
-        true => cut_log(data_dir, args, 0)?,
-        false => None,
-    };
+    let mut cut = None;
+    if let Some(mut log) = own_log(data_dir, args)? {
+        match args.cut_log {
+            true => cut = log.set_aside_after(0)?,
+            // The state would be gone, and nothing here could make it again.
+            false => refuse_pruned(&log.reader())?,
+        }
+        log.close()?;
+    }
     data_dir.remove_state()?;
     let cut = cut.map(|kept| (kept.first, kept.last));
     tell(args, before.map(|head| head.number), (0, [0; 20]), cut)
@@ -97,6 +102,16 @@ fn tell(
 
 /// Cuts the node's own block log behind a block. `None`: it has no block behind it.
 fn cut_log(data_dir: &DataDir, args: &StateRestoreArgs, head: u32) -> anyhow::Result<Option<SetAside>> {
+    let Some(mut log) = own_log(data_dir, args)? else {
+        return Ok(None);
+    };
+    let kept = log.set_aside_after(head)?;
+    log.close()?;
+    Ok(kept)
+}
+
+/// The node's own block log. `None`: there is none.
+fn own_log(data_dir: &DataDir, args: &StateRestoreArgs) -> anyhow::Result<Option<BlockLogWriter>> {
     let folder = data_dir.blockchain();
     let chain = data_dir
         .recorded_chain()?
@@ -114,8 +129,6 @@ fn cut_log(data_dir: &DataDir, args: &StateRestoreArgs, head: u32) -> anyhow::Re
         dictionaries: Arc::new(dictionaries),
         cut: CutPolicy::Torn,
     };
-    let (mut writer, _) = BlockLogWriter::open(&folder, &options)?;
-    let kept = writer.set_aside_after(head)?;
-    writer.close()?;
-    Ok(kept)
+    let (log, _) = BlockLogWriter::open(&folder, &options)?;
+    Ok(Some(log))
 }

@@ -29,6 +29,8 @@ const AGREEING_PEERS: usize = 3;
 const LINES: Duration = Duration::from_secs(60);
 const MOST_REFUSED: u32 = 20;
 const MOST_ASIDE: u32 = 3;
+/// Branches beside the main one that are remembered as refused. Names cost a peer nothing.
+const MOST_BESIDE: usize = 256;
 
 /// A peer whose block was refused, and may be right.
 #[derive(Debug)]
@@ -154,7 +156,8 @@ impl Blame {
 
     fn is_asked_of_others(&self, number: u32) -> bool {
         // A peer that is not asked for anything any more will not send another block either.
-        let offers = self.shared.lock().trusted(&self.network.peers());
+        let offers = self.network.peers();
+        let offers = self.shared.lock().trusted(&offers);
         // At the head of the network the one who announces a block is the first to have it, and the others are not late.
         let may_have =
             |offer: &PeerOffer| offer.serves(number) || (number > self.proven_through && offer.head < number);
@@ -204,7 +207,9 @@ impl Rejected for Blame {
                         until,
                         reason,
                     };
-                    self.beside.insert(Arc::clone(peer), beside);
+                    if self.beside.len() < MOST_BESIDE {
+                        self.beside.insert(Arc::clone(peer), beside);
+                    }
                 }
             }
             self.shared.lock().expel(peer);
