@@ -55,15 +55,14 @@ fn begin_anew(data_dir: &DataDir, args: &StateRestoreArgs) -> Result<ExitCode, C
     let _lock = FolderLock::take(data_dir.root()).map_err(anyhow::Error::new)?;
     let before = data_dir.read_state().ok().and_then(|store| store.head());
     // First what the next run needs to begin with another chain; a state without a log is one that peers go on from.
-    let mut cut = None;
-    if let Some(mut log) = own_log(data_dir, args)? {
-        match args.cut_log {
-            true => cut = log.set_aside_after(0)?,
+    let cut = match args.cut_log {
+        true => cut_log(data_dir, args, 0)?,
+        false => {
             // The state would be gone, and nothing here could make it again.
-            false => refuse_pruned(&log.reader())?,
+            own_log(data_dir, args)?.map_or(Ok(()), |log| refuse_pruned(&log.reader()))?;
+            None
         }
-        log.close()?;
-    }
+    };
     data_dir.remove_state()?;
     let cut = cut.map(|kept| (kept.first, kept.last));
     tell(args, before.map(|head| head.number), (0, [0; 20]), cut)
